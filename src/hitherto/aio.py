@@ -1,0 +1,96 @@
+"""The asynchronous twin of a blocking method, made once for the whole library.
+
+The core is synchronous and thread-safe; ``x_async = awaitable(x)`` under a method gives it a twin with the same
+parameters and result, which runs the method in a worker thread. Awaiting never blocks the event loop. A
+cancelled await waits for the running call, so that a write is never torn. Two limiters keep slow model calls
+from starving the store: calls that may wait for a model take ``limiter="models"``.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Coroutine
+from typing import TYPE_CHECKING, Any, Concatenate, Literal, ParamSpec, TypeVar
+
+if TYPE_CHECKING:
+    from anyio import CapacityLimiter
+
+P = ParamSpec("P")
+R = TypeVar("R")
+S = TypeVar("S")
+
+LimiterName = Literal["store", "models"]
+_TOKENS: dict[LimiterName, int] = {"store": 16, "models": 64}
+_run_vars: dict[LimiterName, Any] = {}
+
+
+def limiter(name: LimiterName) -> CapacityLimiter:
+    """Return the running event loop's limiter of that name.
+
+    Args:
+        name: "store" for calls that only touch the database, "models" for calls that may wait for a model.
+
+    Returns:
+        One limiter per event loop and name: 16 threads for the store, 64 for models.
+    """
+    from anyio import CapacityLimiter
+    from anyio.lowlevel import RunVar
+
+    run_var = _run_vars.setdefault(name, RunVar(f"hitherto.{name}"))
+    found: CapacityLimiter | None = run_var.get(None)
+    if found is None:
+        found = CapacityLimiter(_TOKENS[name])
+        run_var.set(found)
+    return found
+
+
+async def run_in_thread(call: Callable[[], R], *, limiter_name: LimiterName = "store") -> R:
+    """Run a blocking call in a worker thread and wait for it.
+
+    Args:
+        call: A callable without arguments.
+        limiter_name: Whose limiter bounds the number of threads.
+
+    Returns:
+        What *call* returns; what it raises is raised here.
+    """
+    from anyio.to_thread import run_sync
+
+    return await run_sync(call, limiter=limiter(limiter_name))
+
+
+def awaitable(
+    method: Callable[Concatenate[S, P], R], *, limiter_name: LimiterName = "store"
+) -> Callable[Concatenate[S, P], Coroutine[Any, Any, R]]:
+    """Make the ``_async`` twin of a blocking method.
+
+    Args:
+        method: The blocking method; the twin looks it up by name on ``self``, so a subclass overrides only
+            the blocking one.
+        limiter_name: Whose limiter bounds the number of threads.
+
+    Returns:
+        A coroutine method with the same parameters.
+
+    Example:
+        >>> import asyncio
+        >>> class Greeter:
+        ...     def greet(self, name: str) -> str:
+        ...         return f"hello {name}"
+        ...     greet_async = awaitable(greet)
+        >>> asyncio.run(Greeter().greet_async("you"))
+        'hello you'
+    """
+    name = method.__name__
+
+    @functools.wraps(method)
+    async def twin(self: S, /, *args: P.args, **kwargs: P.kwargs) -> R:
+        return await run_in_thread(
+            functools.partial(getattr(self, name), *args, **kwargs), limiter_name=limiter_name
+        )
+
+    # functools.wraps copies this mark, which would make every store with an inherited twin abstract.
+    twin.__dict__.pop("__isabstractmethod__", None)
+    twin.__name__ = f"{name}_async"
+    twin.__qualname__ = f"{method.__qualname__}_async"
+    return twin

@@ -1,0 +1,1 @@
+"""Where records live: the interface of a store, and its backends."""
