@@ -1,0 +1,51 @@
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+# Words such as `make test ARGS="tests/unit -x"` are handed on to pytest or the benchmark.
+ARGS ?=
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test check fix docs bench clean
+
+help: ## Show this list
+	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "make %-8s %s\n", $$1, $$2}'
+
+demo: $(VENV)/.demo ## Store a conversation in a file, open it again in a new process, and search it
+	$(BIN)/hitherto demo
+
+test: $(VENV)/.dev ## Lint, type-check and test everything
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/python -m pytest -n 2 $(ARGS)
+
+check: $(VENV)/.dev ## Check format, lint, types, layers and documentation
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	NO_MKDOCS_2_WARNING=true $(BIN)/mkdocs build --strict --quiet
+
+fix: $(VENV)/.dev ## Format the code and mend what the linter can
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+docs: $(VENV)/.dev ## Build the documentation into site/
+	NO_MKDOCS_2_WARNING=true $(BIN)/mkdocs build --strict
+
+bench: $(VENV)/.dev ## Measure search beside a plain numpy-and-SQLite floor
+	$(BIN)/python bench/search.py $(ARGS)
+
+clean: ## Remove the virtual environment and everything that was built
+	rm -rf $(VENV) site dist .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache
+
+$(VENV)/.python:
+	$(PYTHON) -m venv $(VENV)
+	touch $@
+
+$(VENV)/.demo: $(VENV)/.python pyproject.toml
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[local]'
+	touch $@
+
+$(VENV)/.dev: $(VENV)/.python pyproject.toml
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
+	touch $@
