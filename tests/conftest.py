@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -41,10 +40,10 @@ def anyio_backend() -> str:
 
 
 @pytest.fixture(scope="session")
-def reference_data() -> Iterator[Path]:
+def reference_data() -> Path:
     """Return the folder with recorded behaviour and public data sets, if it is at hand."""
     given = os.environ.get("HITHERTO_REFERENCE_DATA")
     folder = Path(given) if given else _PROJECT.parent / "shared"
     if not (folder / "vectors").is_dir():
         pytest.skip("no reference data; set HITHERTO_REFERENCE_DATA to its folder")
-    yield folder
+    return folder
