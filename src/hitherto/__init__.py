@@ -1,0 +1,214 @@
+"""Memory for AI agents: what was said, by whom and when, kept in one file and found again.
+
+Every public name is imported from here and loaded on first use, so that ``import hitherto`` costs next to nothing.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from hitherto.errors import (
+        AlreadyStoredError,
+        ArgumentTypeError,
+        BusyError,
+        ClosedError,
+        ConflictError,
+        EmbedderMismatchError,
+        HithertoError,
+        InvalidArgumentError,
+        InvalidFilterError,
+        InvalidIdError,
+        InvalidTextError,
+        MissingExtraError,
+        ModelError,
+        ModelOutputError,
+        NotFoundError,
+        SchemaError,
+        StoreError,
+    )
+    from hitherto.lifetime import MemoryRetentionConfig, TimeToLiveAnchor
+    from hitherto.messages import ImageContent, ImageMimeType, Message, MessageContent, TextContent
+    from hitherto.models.base import (
+        LLM,
+        Embedder,
+        Fingerprint,
+        LLMResponse,
+        Reranker,
+        RerankResponse,
+        RerankResponseResult,
+    )
+    from hitherto.notset import NOT_SET, NOT_SET_MARKER
+    from hitherto.records import (
+        AgentProfileRecord,
+        FactRecord,
+        GuidelineRecord,
+        ImageRecord,
+        MemoryRecord,
+        MessageRecord,
+        PreferenceRecord,
+        Record,
+        RecordStatus,
+        ScopedRecord,
+        ThreadRecord,
+        ThreadSummaryRecord,
+        UserProfileRecord,
+        build_record,
+    )
+    from hitherto.relations import MemoryLink, RecordRelation
+    from hitherto.scope import Scope, SearchScope
+
+__all__ = [
+    "LLM",
+    "NOT_SET",
+    "NOT_SET_MARKER",
+    "AgentMemory",
+    "AgentProfileRecord",
+    "AlreadyStoredError",
+    "ArgumentTypeError",
+    "BusyError",
+    "ClosedError",
+    "ConflictError",
+    "Embedder",
+    "EmbedderMismatchError",
+    "FactRecord",
+    "Fingerprint",
+    "GuidelineRecord",
+    "HithertoError",
+    "ImageContent",
+    "ImageMimeType",
+    "ImageRecord",
+    "InvalidArgumentError",
+    "InvalidFilterError",
+    "InvalidIdError",
+    "InvalidTextError",
+    "LLMResponse",
+    "LocalEmbedder",
+    "MemoryLink",
+    "MemoryRecord",
+    "MemoryRetentionConfig",
+    "MemorySearchConfig",
+    "MemoryStore",
+    "Message",
+    "MessageContent",
+    "MessageRecord",
+    "MissingExtraError",
+    "ModelError",
+    "ModelOutputError",
+    "NotFoundError",
+    "PendingRecordBatch",
+    "PreferenceRecord",
+    "PruningEvaluationMode",
+    "PruningMemorySearchConfig",
+    "Record",
+    "RecordRelation",
+    "RecordStatus",
+    "RerankResponse",
+    "RerankResponseResult",
+    "Reranker",
+    "SQLiteStore",
+    "SchemaError",
+    "SchemaPolicy",
+    "Scope",
+    "ScopedRecord",
+    "SearchResult",
+    "SearchResultFormatConfig",
+    "SearchScope",
+    "SearchStrategy",
+    "StoreError",
+    "TextContent",
+    "Thread",
+    "ThreadRecord",
+    "ThreadSummaryRecord",
+    "TimeToLiveAnchor",
+    "TopKMemorySearchConfig",
+    "UserProfileRecord",
+    "__version__",
+    "build_record",
+]
+
+__version__ = "0.1.0"
+
+_MODULE_OF = {
+    "AgentMemory": "memory",
+    "AgentProfileRecord": "records",
+    "AlreadyStoredError": "errors",
+    "ArgumentTypeError": "errors",
+    "BusyError": "errors",
+    "ClosedError": "errors",
+    "ConflictError": "errors",
+    "Embedder": "models.base",
+    "EmbedderMismatchError": "errors",
+    "FactRecord": "records",
+    "Fingerprint": "models.base",
+    "GuidelineRecord": "records",
+    "HithertoError": "errors",
+    "ImageContent": "messages",
+    "ImageMimeType": "messages",
+    "ImageRecord": "records",
+    "InvalidArgumentError": "errors",
+    "InvalidFilterError": "errors",
+    "InvalidIdError": "errors",
+    "InvalidTextError": "errors",
+    "LLM": "models.base",
+    "LLMResponse": "models.base",
+    "LocalEmbedder": "models.local",
+    "MemoryLink": "relations",
+    "MemoryRecord": "records",
+    "MemoryRetentionConfig": "lifetime",
+    "MemorySearchConfig": "search.config",
+    "MemoryStore": "store.base",
+    "Message": "messages",
+    "MessageContent": "messages",
+    "MessageRecord": "records",
+    "MissingExtraError": "errors",
+    "ModelError": "errors",
+    "ModelOutputError": "errors",
+    "NOT_SET": "notset",
+    "NOT_SET_MARKER": "notset",
+    "NotFoundError": "errors",
+    "PendingRecordBatch": "store.base",
+    "PreferenceRecord": "records",
+    "PruningEvaluationMode": "search.config",
+    "PruningMemorySearchConfig": "search.config",
+    "Record": "records",
+    "RecordRelation": "relations",
+    "RecordStatus": "records",
+    "RerankResponse": "models.base",
+    "RerankResponseResult": "models.base",
+    "Reranker": "models.base",
+    "SQLiteStore": "store.sqlite",
+    "SchemaError": "errors",
+    "SchemaPolicy": "store.base",
+    "Scope": "scope",
+    "ScopedRecord": "records",
+    "SearchResult": "search.result",
+    "SearchResultFormatConfig": "search.result",
+    "SearchScope": "scope",
+    "SearchStrategy": "store.base",
+    "StoreError": "errors",
+    "TextContent": "messages",
+    "Thread": "thread",
+    "ThreadRecord": "records",
+    "ThreadSummaryRecord": "records",
+    "TimeToLiveAnchor": "lifetime",
+    "TopKMemorySearchConfig": "search.config",
+    "UserProfileRecord": "records",
+    "build_record": "records",
+}
+
+
+def __getattr__(name: str) -> object:
+    """Load a public name from its module on first use."""
+    module = _MODULE_OF.get(name)
+    if module is None:
+        raise AttributeError(f"module 'hitherto' has no attribute {name!r}")
+    value: object = getattr(import_module(f"hitherto.{module}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    """List the public names, loaded or not."""
+    return sorted({*globals(), *_MODULE_OF})
