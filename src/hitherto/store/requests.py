@@ -41,7 +41,8 @@ class NewRecord:
     Attributes:
         record_type: One of the known types.
         id: Its id, checked.
-        content: A str; for a message maybe a tuple of parts; for a summary a JSON object; for an image None.
+        content: A str; for a message maybe a tuple of parts; for a summary a JSON object; for an image its
+            description or None; for a thread None.
         chunks: What is indexed; empty for what is never searched.
         thread_id: The thread, or None.
         user_id: The user, or None.
@@ -96,7 +97,10 @@ class RecordChanges:
         image: New image bytes.
         runtime_config: New settings of a thread.
         runtime_state: New counters of a thread.
-        expected_revision: The ``$agent_memory.revision`` that a summary must still have, or None.
+        expected_revision: The ``$agent_memory.revision`` that a summary must still have (one without has 0), or
+            None; where it has another, nothing is changed.
+        images: The images of a message's new content. Those whose id it has already are changed (their bytes
+            only if they come with any), others added, and those that are not among them deleted.
     """
 
     record_type: str
@@ -112,6 +116,7 @@ class RecordChanges:
     runtime_config: dict[str, Any] | None | NotSetType = NOT_SET
     runtime_state: dict[str, Any] | None | NotSetType = NOT_SET
     expected_revision: int | None = None
+    images: tuple[NewRecord, ...] | NotSetType = NOT_SET
 
 
 @dataclass(frozen=True, slots=True)

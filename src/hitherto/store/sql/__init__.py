@@ -1,0 +1,1 @@
+"""What all SQL backends of the store share."""

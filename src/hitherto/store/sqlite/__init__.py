@@ -1,0 +1,1 @@
+"""The embedded backend of the store: one SQLite file."""

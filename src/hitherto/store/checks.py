@@ -1,0 +1,236 @@
+"""Checks of what callers hand to a store: texts, JSON, vectors and types, before anything is written."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from hitherto.errors import ArgumentTypeError, InvalidArgumentError, InvalidTextError, shown
+from hitherto.records import RECORD_CLASSES
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+MAX_LABEL_LENGTH = 128
+
+
+def check_text(value: object, *, argument: str) -> str:
+    """Return *value* if it is a text that every backend can store.
+
+    Args:
+        value: What came.
+        argument: The argument's name, for the message.
+
+    Raises:
+        ArgumentTypeError: If it is no str.
+        InvalidTextError: If it holds NUL or a lone surrogate.
+
+    Example:
+        >>> check_text("Ana 🚲", argument="content")
+        'Ana 🚲'
+    """
+    if not isinstance(value, str):
+        raise ArgumentTypeError(f"{argument} must be a str, got {shown(value)}", argument=argument)
+    if not is_storable(value):
+        raise InvalidTextError(
+            f"{argument} must not hold NUL or a lone surrogate, got {shown(value)}", argument=argument
+        )
+    return value
+
+
+def is_storable(value: str) -> bool:
+    """Return whether a text has neither NUL nor a lone surrogate."""
+    if "\0" in value:
+        return False
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def storable(value: str) -> str:
+    """Return a text with NUL and lone surrogates replaced by U+FFFD; for queries, which may be any text."""
+    if is_storable(value):
+        return value
+    return "".join("\ufffd" if char == "\0" or "\ud800" <= char <= "\udfff" else char for char in value)
+
+
+def check_label(value: object, *, argument: str) -> str:
+    """Return *value* if it is a legal label of a link: a text of 1 to 128 characters.
+
+    Raises:
+        ArgumentTypeError: If it is neither a str nor None.
+        InvalidArgumentError: If it is None, empty or too long.
+        InvalidTextError: If it holds NUL or a lone surrogate.
+    """
+    if value is None:
+        raise InvalidArgumentError(f"{argument} must be a str, got None", argument=argument)
+    text = check_text(value, argument=argument)
+    if not 1 <= len(text) <= MAX_LABEL_LENGTH:
+        raise InvalidArgumentError(
+            f"{argument} must have 1 to {MAX_LABEL_LENGTH} characters, got {len(text)}", argument=argument
+        )
+    return text
+
+
+def check_timestamp(value: object, *, argument: str = "timestamp") -> str | None:
+    """Return a record's own time as it was given, or None; any text is one.
+
+    Raises:
+        ArgumentTypeError: If it is neither a str nor None.
+        InvalidTextError: If it holds NUL or a lone surrogate.
+    """
+    return None if value is None else check_text(value, argument=argument)
+
+
+def check_metadata(value: object, *, argument: str = "metadata") -> dict[str, Any] | None:
+    """Return a copy of a JSON object, or None.
+
+    Args:
+        value: A mapping from str to JSON values, or None.
+        argument: The argument's name, for the message.
+
+    Raises:
+        InvalidArgumentError: If it is no mapping, has a key that is no str, or a value that is not JSON.
+        InvalidTextError: If a text in it holds NUL or a lone surrogate.
+
+    Example:
+        >>> check_metadata({"tags": ["a", "b"], "n": 1.5})
+        {'tags': ['a', 'b'], 'n': 1.5}
+    """
+    if value is None:
+        return None
+    if not isinstance(value, Mapping):
+        raise InvalidArgumentError(
+            f"{argument} must be a JSON object or None, got {shown(value)}", argument=argument
+        )
+    return {_key(key, argument): _json(item, argument) for key, item in value.items()}
+
+
+def _key(key: object, argument: str) -> str:
+    if not isinstance(key, str):
+        raise InvalidArgumentError(f"{argument} must have str keys, got {shown(key)}", argument=argument)
+    return check_text(key, argument=argument)
+
+
+def _json(value: object, argument: str) -> Any:
+    # Enums that are also str or int are stored as their plain value, which is what reading gives back.
+    if value is None or isinstance(value, bool):
+        return value
+    if isinstance(value, str):
+        return check_text(str.__str__(value), argument=argument)
+    if isinstance(value, int):
+        return int(value)
+    if isinstance(value, float):
+        if not math.isfinite(value):
+            raise InvalidArgumentError(
+                f"{argument} must not hold NaN or infinity, got {value!r}", argument=argument
+            )
+        return float(value)
+    if isinstance(value, Mapping):
+        return {_key(key, argument): _json(item, argument) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_json(item, argument) for item in value]
+    raise InvalidArgumentError(
+        f"{argument} must hold JSON values only (null, bool, number, str, list, object), got {shown(value)}",
+        argument=argument,
+    )
+
+
+def check_record_type(value: object, *, argument: str = "record_type") -> str:
+    """Return *value* if it names a type of record.
+
+    Raises:
+        ArgumentTypeError: If it is no str.
+        InvalidArgumentError: If no type has this name.
+
+    Example:
+        >>> check_record_type("fact")
+        'fact'
+    """
+    if not isinstance(value, str):
+        raise ArgumentTypeError(f"{argument} must be a str, got {shown(value)}", argument=argument)
+    if value not in RECORD_CLASSES:
+        raise InvalidArgumentError(
+            f"{argument} must be one of {', '.join(sorted(RECORD_CLASSES))}, got {shown(value)}",
+            argument=argument,
+        )
+    return value
+
+
+def check_vector(value: object, *, argument: str, dimension: int | None = None) -> NDArray[np.float32]:
+    """Return a vector as float32.
+
+    Args:
+        value: A sequence of numbers or a one-dimensional array.
+        argument: The argument's name, for the message.
+        dimension: The number of components wanted, or None for any.
+
+    Raises:
+        ArgumentTypeError: If it is no sequence of numbers.
+        InvalidArgumentError: If it is empty, not finite, or of another dimension.
+    """
+    import numpy as np
+
+    try:
+        vector = np.asarray(value, dtype=np.float32)
+    except (TypeError, ValueError) as error:
+        raise ArgumentTypeError(
+            f"{argument} must be a sequence of numbers, got {shown(value)}", argument=argument
+        ) from error
+    if vector.ndim != 1 or not vector.size:
+        raise InvalidArgumentError(
+            f"{argument} must be a flat, non-empty vector, got shape {vector.shape}", argument=argument
+        )
+    if not np.isfinite(vector).all():
+        raise InvalidArgumentError(f"{argument} must hold finite numbers only", argument=argument)
+    if dimension is not None and vector.size != dimension:
+        raise InvalidArgumentError(
+            f"{argument} must have {dimension} components, got {vector.size}", argument=argument
+        )
+    return vector
+
+
+def spread(value: object, count: int, *, argument: str) -> Sequence[Any]:
+    """Return one value per record: a list as it is, anything else repeated.
+
+    Args:
+        value: A list or tuple of *count* values, or one value for all.
+        count: The number of records.
+        argument: The argument's name, for the message.
+
+    Raises:
+        InvalidArgumentError: If a list has another length.
+
+    Example:
+        >>> spread("u1", 2, argument="user_ids")
+        ['u1', 'u1']
+    """
+    if not isinstance(value, (list, tuple)):
+        return [value] * count
+    if len(value) != count:
+        raise InvalidArgumentError(
+            f"{argument} must have one value per record ({count}), got {len(value)}", argument=argument
+        )
+    return value
+
+
+def check_summary(value: object, *, argument: str = "content") -> dict[str, Any]:
+    """Return the content of a summary: a JSON object; a text becomes ``{"text": ...}``.
+
+    Raises:
+        InvalidArgumentError: If it is neither.
+    """
+    checked = check_metadata({"text": value} if isinstance(value, str) else value, argument=argument)
+    if checked is None:
+        raise InvalidArgumentError(f"{argument} must be a JSON object or a str, got None", argument=argument)
+    return checked
+
+
+def json_text(value: object) -> str | None:
+    """Return checked JSON as it is stored, or None for None."""
+    return None if value is None else json.dumps(value, ensure_ascii=False, separators=(",", ":"))
