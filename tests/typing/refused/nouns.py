@@ -6,4 +6,4 @@ from hitherto import Fingerprint, Message, SearchScope
 
 Message(role=1, content="hello")  # refused: arg-type
 SearchScope(user_id=7)  # refused: arg-type
-Fingerprint(name="m", dimension="3")  # refused: arg-type
+Fingerprint(name="m", dimension="3", normalised=True)  # refused: arg-type
