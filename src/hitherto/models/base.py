@@ -101,7 +101,7 @@ class LLM(ABC):
 
     @abstractmethod
     def generate(
-        self, prompt: Prompt, *, response_json_schema: dict[str, Any] | None = None, **kwargs: Any
+        self, /, prompt: Prompt, *, response_json_schema: dict[str, Any] | None = None, **kwargs: Any
     ) -> LLMResponse:
         """Answer a prompt.
 
@@ -153,7 +153,7 @@ class Reranker(ABC):
     """
 
     @abstractmethod
-    def rerank(self, query: str, documents: Sequence[str], **kwargs: Any) -> RerankResponse:
+    def rerank(self, /, query: str, documents: Sequence[str], **kwargs: Any) -> RerankResponse:
         """Score documents.
 
         Args:
