@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 ARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check fix docs bench clean
+.PHONY: help demo test check base fix docs bench clean
 
 help: ## Show this list
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "make %-8s %s\n", $$1, $$2}'
@@ -24,6 +24,11 @@ check: $(VENV)/.dev ## Check format, lint, types, layers and documentation
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	NO_MKDOCS_2_WARNING=true $(BIN)/mkdocs build --strict --quiet
+
+base: $(VENV)/.python ## Install the bare package into an empty environment and use it
+	$(PYTHON) -m venv --clear $(VENV)/base
+	$(VENV)/base/bin/python -m pip install --quiet --disable-pip-version-check .
+	$(VENV)/base/bin/python -I tests/house/base_program.py
 
 fix: $(VENV)/.dev ## Format the code and mend what the linter can
 	$(BIN)/ruff check --fix .

@@ -58,6 +58,13 @@ def test_import_opens_no_socket() -> None:
     assert _run(_WATCH) == "[]"
 
 
+def test_base_program_runs() -> None:
+    """Storing and finding needs no socket and no SQLite extension."""
+    assert _run((ROOT / "tests" / "house" / "base_program.py").read_text(encoding="utf-8")).startswith(
+        "stored"
+    )
+
+
 def test_imports_flow_up() -> None:
     """The layer contract holds: no module imports from one below it."""
     command = "from importlinter.cli import lint_imports_command as run; run()"
