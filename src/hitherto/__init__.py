@@ -39,6 +39,7 @@ if TYPE_CHECKING:
         RerankResponse,
         RerankResponseResult,
     )
+    from hitherto.models.local import LocalEmbedder
     from hitherto.notset import NOT_SET, NOT_SET_MARKER
     from hitherto.records import (
         AgentProfileRecord,
@@ -58,6 +59,8 @@ if TYPE_CHECKING:
     )
     from hitherto.relations import MemoryLink, RecordRelation
     from hitherto.scope import Scope, SearchScope
+    from hitherto.store.base import MemoryStore, PendingRecordBatch, SearchStrategy
+    from hitherto.store.sql.migrate import SchemaPolicy
 
 __all__ = [
     "LLM",
@@ -180,7 +183,7 @@ _MODULE_OF = {
     "Reranker": "models.base",
     "SQLiteStore": "store.sqlite",
     "SchemaError": "errors",
-    "SchemaPolicy": "store.base",
+    "SchemaPolicy": "store.sql.migrate",
     "Scope": "scope",
     "ScopedRecord": "records",
     "SearchResult": "search.result",
