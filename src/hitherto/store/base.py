@@ -19,6 +19,8 @@ from __future__ import annotations
 from types import TracebackType
 from typing import TypeVar
 
+from typing_extensions import Self
+
 from hitherto.aio import awaitable
 from hitherto.store.add_verbs import AddVerbs
 from hitherto.store.batches import PendingRecordBatch
@@ -49,7 +51,7 @@ class MemoryStore(AddVerbs, ReadVerbs, ChangeVerbs, SearchVerbs, RelationVerbs):
 
     close_async = awaitable(StorePrimitives.close)
 
-    def __enter__(self: S) -> S:
+    def __enter__(self) -> Self:
         """Return the store itself."""
         return self
 

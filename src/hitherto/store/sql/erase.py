@@ -1,0 +1,169 @@
+"""Deleting records with all that hangs on them: index entries, texts, images, links and what links imply."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import ColumnElement, bindparam, delete, insert, or_, select, update
+
+from hitherto.lifetime import format_time
+from hitherto.store.sql.lifecycle import recalculate
+from hitherto.store.sql.numbers import change_scopes, user_number
+from hitherto.store.sql.rows import id_space, index_rows, rows_by_no, slices
+from hitherto.store.sql.tables import chunk_texts, images, jobs, links, records, scopes, tombstones
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from sqlalchemy import Connection
+
+    from hitherto.store.sql.search_index import SearchIndex
+
+_NOS = bindparam("nos", expanding=True)
+_TARGETS = select(links.c.target_no).where(links.c.source_no.in_(_NOS))
+_DELETE_LINKS = delete(links).where(or_(links.c.source_no.in_(_NOS), links.c.target_no.in_(_NOS)))
+_DELETES = (
+    delete(images).where(images.c.record_no.in_(_NOS)),
+    delete(chunk_texts).where(chunk_texts.c.record_no.in_(_NOS)),
+    delete(records).where(records.c.record_no.in_(_NOS)),
+)
+_INSERT_TOMBSTONES = insert(tombstones)
+_ONE = select(records.c.record_no, records.c.expires_at).where(
+    records.c.id_space == bindparam("space"),
+    records.c.id == bindparam("id"),
+    records.c.record_type == bindparam("type"),
+)
+_EXPIRED = (
+    select(records.c.record_no)
+    .where(records.c.expires_at <= bindparam("now"))
+    .order_by(records.c.expires_at)
+    .limit(bindparam("most"))
+)
+
+
+def delete_rows(conn: Connection, index: SearchIndex, record_nos: Sequence[int]) -> int:
+    """Delete records with all that hangs on them.
+
+    Args:
+        conn: A connection in a write transaction.
+        index: What makes them findable.
+        record_nos: Their numbers.
+
+    Returns:
+        How many there were.
+    """
+    rows = list(rows_by_no(conn, sorted(set(record_nos))).values())
+    if not rows:
+        return 0
+    lost = Counter(row.user_no for row in rows)
+    version = change_scopes(conn, {number: -count for number, count in lost.items()})
+    gone = {row.record_no for row in rows}
+    indexed = index_rows(conn, rows)
+    if indexed:
+        index.remove(conn, indexed, version)
+        conn.execute(
+            _INSERT_TOMBSTONES,
+            [{"user_no": row.user_no, "version": version, "record_no": row.record_no} for row in indexed],
+        )
+    targets: set[int] = set()
+    for nos in slices(sorted(gone)):
+        targets.update(conn.execute(_TARGETS, {"nos": nos}).scalars())
+        conn.execute(_DELETE_LINKS, {"nos": nos})
+    for nos in slices(sorted(gone)):
+        for statement in _DELETES:
+            conn.execute(statement, {"nos": nos})
+    recalculate(conn, index, targets - gone)
+    return len(rows)
+
+
+def find_live(conn: Connection, record_type: str, record_id: str, *, now: datetime) -> int | None:
+    """Return a record's number, or None if there is none or it has expired."""
+    row = conn.execute(
+        _ONE, {"space": id_space(record_type), "id": record_id, "type": record_type}
+    ).one_or_none()
+    if row is None or (row.expires_at is not None and row.expires_at <= format_time(now)):
+        return None
+    number: int = row.record_no
+    return number
+
+
+def delete_record(
+    conn: Connection, index: SearchIndex, record_type: str, record_id: str, *, cascade: bool, now: datetime
+) -> int:
+    """Delete a record; return 1, or 0 if there is none.
+
+    Args:
+        conn: A connection in a write transaction.
+        index: What makes records findable.
+        record_type: Its type.
+        record_id: Its id.
+        cascade: Whether what belongs to a thread, user or agent goes with it, even if it has no record itself.
+        now: The present time.
+    """
+    target = find_live(conn, record_type, record_id, now=now)
+    doomed = set() if target is None else {target}
+    if record_type == "message" and target is not None:
+        doomed |= _select(conn, records.c.message_id == record_id)
+    elif cascade:
+        doomed |= _belonging(conn, record_type, record_id)
+    delete_rows(conn, index, sorted(doomed))
+    return int(target is not None)
+
+
+def erase_user(conn: Connection, index: SearchIndex, user_id: str) -> int:
+    """Delete all that is stored of a user, also that there was one; return how many records that were.
+
+    Args:
+        conn: A connection in a write transaction.
+        index: What makes records findable.
+        user_id: The user.
+    """
+    number = user_number(conn, user_id)
+    if number is None:
+        return 0
+    count = delete_rows(conn, index, sorted(_belonging(conn, "user_profile", user_id)))
+    conn.execute(delete(tombstones).where(tombstones.c.user_no == number))
+    conn.execute(delete(scopes).where(scopes.c.user_no == number))
+    conn.execute(delete(jobs).where(jobs.c.user_id == user_id))
+    conn.execute(update(scopes).values(epoch=scopes.c.epoch + 1))
+    index.erase(conn)
+    return count
+
+
+def purge_expired(conn: Connection, index: SearchIndex, *, now: datetime, most: int = 1000) -> int:
+    """Delete the records that expired first, at most so many; return how many that were."""
+    expired = conn.execute(_EXPIRED, {"now": format_time(now), "most": most}).scalars().all()
+    return delete_rows(conn, index, expired)
+
+
+def _belonging(conn: Connection, record_type: str, record_id: str) -> set[int]:
+    if record_type == "thread":
+        return _thread_content(conn, [record_id])
+    if record_type == "user_profile":
+        number = user_number(conn, record_id)
+        if number is None:
+            return set()
+        owned: ColumnElement[bool] = records.c.user_no == number
+    elif record_type == "agent_profile":
+        owned = records.c.agent_id == record_id
+    else:
+        return set()
+    threads = (
+        conn.execute(select(records.c.id).where(owned, records.c.record_type == "thread")).scalars().all()
+    )
+    return _select(conn, owned) | _thread_content(conn, threads)
+
+
+def _thread_content(conn: Connection, thread_ids: Sequence[str]) -> set[int]:
+    found: set[int] = set()
+    for ids in slices(thread_ids):
+        found |= _select(conn, records.c.thread_id.in_(ids))
+        conn.execute(delete(jobs).where(jobs.c.thread_id.in_(ids)))
+    return found
+
+
+def _select(conn: Connection, condition: ColumnElement[bool]) -> set[int]:
+    rows: Any = conn.execute(select(records.c.record_no).where(condition)).scalars()
+    return set(rows)

@@ -1,0 +1,234 @@
+"""Links between memories: stored, changed, listed and deleted, each with what it implies for status."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import Select, and_, bindparam, delete, insert, or_, select, update
+from sqlalchemy.exc import IntegrityError
+
+from hitherto.errors import ConflictError, InvalidArgumentError, shown
+from hitherto.lifetime import format_time
+from hitherto.notset import NOT_SET
+from hitherto.relations import RecordRelation
+from hitherto.store.checks import json_text
+from hitherto.store.requests import NewRelation, RelationChanges, RelationQuery
+from hitherto.store.sql.erase import find_live
+from hitherto.store.sql.lifecycle import recalculate
+from hitherto.store.sql.rows import slices
+from hitherto.store.sql.tables import links, records
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection, Row
+
+    from hitherto.store.sql.search_index import SearchIndex
+
+source = records.alias("source")
+target = records.alias("target")
+
+LINK_COLUMNS = (
+    links.c.link_no,
+    links.c.id,
+    links.c.source_no,
+    links.c.target_no,
+    source.c.id.label("source_id"),
+    source.c.record_type.label("source_type"),
+    target.c.id.label("target_id"),
+    target.c.record_type.label("target_type"),
+    links.c.relation_type,
+    links.c.opposite_type,
+    links.c.timestamp,
+    links.c.metadata,
+    links.c.created_at,
+)
+"""The columns of a link with its ends."""
+
+
+def select_links() -> Select[Any]:
+    """Return the selection of links with their ends, in order of creation."""
+    return (
+        select(*LINK_COLUMNS)
+        .join(source, source.c.record_no == links.c.source_no)
+        .join(target, target.c.record_no == links.c.target_no)
+        .order_by(links.c.created_at, links.c.id)
+    )
+
+
+_BETWEEN = select(links.c.id).where(
+    or_(
+        and_(links.c.source_no == bindparam("target_no"), links.c.target_no == bindparam("source_no")),
+        and_(
+            links.c.source_no == bindparam("source_no"),
+            links.c.target_no == bindparam("target_no"),
+            links.c.relation_type == bindparam("kind"),
+        ),
+    )
+)
+_ID_TAKEN = select(links.c.id).where(links.c.id == bindparam("link_id"))
+_BY_ID = select(links).where(links.c.id.in_(bindparam("ids", expanding=True)))
+_INSERT = insert(links)
+
+
+def relation_from_row(row: Row[Any]) -> RecordRelation:
+    """Return a link."""
+    return RecordRelation(
+        id=row.id,
+        source_record_id=row.source_id,
+        source_record_type=row.source_type,
+        target_record_id=row.target_id,
+        target_record_type=row.target_type,
+        relation_type=row.relation_type,
+        opposite_relation_type=row.opposite_type,
+        timestamp=row.timestamp,
+        metadata=None if row.metadata is None else json.loads(row.metadata),
+        created_at=row.created_at,
+    )
+
+
+def insert_relations(
+    conn: Connection, index: SearchIndex, new: Sequence[NewRelation], *, now: datetime
+) -> list[str]:
+    """Store links.
+
+    Args:
+        conn: A connection in a write transaction.
+        index: What makes records findable.
+        new: The links.
+        now: The present time.
+
+    Returns:
+        Their ids.
+
+    Raises:
+        InvalidArgumentError: If an end is not stored.
+        ConflictError: If an id is taken, or the link or one in the reverse direction exists.
+    """
+    touched: set[int] = set()
+    for link in new:
+        source_no = _end(conn, link.source_type, link.source_id, now=now, argument="source_record_ids")
+        target_no = _end(conn, link.target_type, link.target_id, now=now, argument="target_record_ids")
+        if conn.execute(_ID_TAKEN, {"link_id": link.id}).first() is not None:
+            raise ConflictError(f"a link with the id {shown(link.id)} exists already")
+        ends = {"source_no": source_no, "target_no": target_no}
+        if conn.execute(_BETWEEN, {**ends, "kind": link.relation_type}).first() is not None:
+            raise ConflictError(
+                f"{shown(link.source_id)} and {shown(link.target_id)} have a link of kind "
+                f"{shown(link.relation_type)}, or one in the reverse direction, already"
+            )
+        conn.execute(_INSERT, _columns(link) | ends)
+        touched |= {source_no, target_no}
+    recalculate(conn, index, touched)
+    return [link.id for link in new]
+
+
+def _columns(link: NewRelation) -> dict[str, Any]:
+    return {
+        "id": link.id,
+        "relation_type": link.relation_type,
+        "opposite_type": link.opposite_type,
+        "timestamp": link.timestamp,
+        "metadata": json_text(link.metadata),
+        "created_at": format_time(link.created_at),
+    }
+
+
+def _end(conn: Connection, record_type: str, record_id: str, *, now: datetime, argument: str) -> int:
+    number = find_live(conn, record_type, record_id, now=now)
+    if number is None:
+        raise InvalidArgumentError(
+            f"{argument} must name a stored {record_type}, got {shown(record_id)}", argument=argument
+        )
+    return number
+
+
+def update_relations(conn: Connection, index: SearchIndex, changes: Sequence[RelationChanges]) -> list[str]:
+    """Change links.
+
+    Args:
+        conn: A connection in a write transaction.
+        index: What makes records findable.
+        changes: What to change.
+
+    Returns:
+        The ids of those that exist.
+
+    Raises:
+        ConflictError: If a link would equal another one.
+    """
+    found = _rows_by_id(conn, [change.id for change in changes])
+    done: list[str] = []
+    for change in changes:
+        if change.id not in found:
+            continue
+        values = {
+            name: getattr(change, name)
+            for name in ("relation_type", "opposite_type", "timestamp")
+            if getattr(change, name) is not NOT_SET
+        }
+        if change.metadata is not NOT_SET:
+            values["metadata"] = json_text(change.metadata)
+        try:
+            conn.execute(update(links).where(links.c.id == change.id).values(values))
+        except IntegrityError as error:
+            raise ConflictError(
+                f"a link of kind {shown(values.get('relation_type'))} between the same memories exists already"
+            ) from error
+        done.append(change.id)
+    recalculate(conn, index, {row.target_no for row in found.values()})
+    return done
+
+
+def delete_relations(conn: Connection, index: SearchIndex, relation_ids: Sequence[str]) -> int:
+    """Delete links; return how many existed.
+
+    Args:
+        conn: A connection in a write transaction.
+        index: What makes records findable.
+        relation_ids: Their ids.
+    """
+    found = _rows_by_id(conn, relation_ids)
+    for ids in slices(list(found)):
+        conn.execute(delete(links).where(links.c.id.in_(ids)))
+    recalculate(conn, index, {row.target_no for row in found.values()})
+    return len(found)
+
+
+def _rows_by_id(conn: Connection, relation_ids: Iterable[str]) -> dict[str, Row[Any]]:
+    return {row.id: row for ids in slices(list(relation_ids)) for row in conn.execute(_BY_ID, {"ids": ids})}
+
+
+def list_relations(conn: Connection, query: RelationQuery, *, now: datetime) -> list[RecordRelation]:
+    """Return links in order of creation; those of an expired record are not shown.
+
+    Args:
+        conn: A connection.
+        query: Which.
+        now: The present time.
+    """
+    moment = format_time(now)
+    statement = select_links()
+    for end in (source, target):
+        statement = statement.where(or_(end.c.expires_at.is_(None), end.c.expires_at > moment))
+    for value, column in (
+        (query.relation_id, links.c.id),
+        (query.relation_type, links.c.relation_type),
+        (query.source_id, source.c.id),
+        (query.source_type, source.c.record_type),
+        (query.target_id, target.c.id),
+        (query.target_type, target.c.record_type),
+    ):
+        if value is not NOT_SET:
+            statement = statement.where(column == value)
+    wanted = query.metadata_filter
+    if wanted is NOT_SET and query.limit is not None:
+        statement = statement.limit(query.limit)
+    found = map(relation_from_row, conn.execute(statement))
+    if wanted is NOT_SET:
+        return list(found)
+    matching = [
+        link for link in found if (link.metadata is None if wanted is None else wanted.matches(link.metadata))
+    ]
+    return matching if query.limit is None else matching[: query.limit]

@@ -1,0 +1,224 @@
+"""The schema of a database: is it there, is it current, and what to do if not.
+
+The check is one SELECT. Alembic, slow to import, is imported only for a database that is behind.
+"""
+
+from __future__ import annotations
+
+import enum
+import uuid
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from sqlalchemy import insert, inspect, select, text
+
+from hitherto.errors import ArgumentTypeError, InvalidArgumentError, SchemaError, shown
+from hitherto.store.sql.numbers import COUNTERS
+from hitherto.store.sql.tables import (
+    NO_USER,
+    SCHEMA_VERSION,
+    counters,
+    meta,
+    metadata,
+    schema_version,
+    scopes,
+)
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
+
+MIGRATIONS: Final = Path(__file__).parent / "migrations"
+
+
+class SchemaPolicy(str, enum.Enum):
+    """What opening a store may do to its schema.
+
+    REQUIRE_EXISTING changes nothing and wants a current schema. CREATE_IF_EMPTY also creates one where there is
+    none. CREATE_IF_NECESSARY also upgrades an older one and creates what is missing. RECREATE deletes
+    everything and starts anew. NO_CHECK neither looks nor changes anything.
+    """
+
+    REQUIRE_EXISTING = "require_existing"
+    CREATE_IF_EMPTY = "create_if_empty"
+    CREATE_IF_NECESSARY = "create_if_necessary"
+    RECREATE = "recreate"
+    NO_CHECK = "no_check"
+
+    __str__ = enum.Enum.__str__
+    __format__ = enum.Enum.__format__
+
+
+def check_policy(value: object) -> SchemaPolicy:
+    """Return a policy, given as such or by its value.
+
+    Raises:
+        ArgumentTypeError: If it is neither a SchemaPolicy nor a str.
+        InvalidArgumentError: If no policy has this value.
+
+    Example:
+        >>> check_policy("recreate") is SchemaPolicy.RECREATE
+        True
+    """
+    if not isinstance(value, str):
+        raise ArgumentTypeError(
+            f"schema_policy must be a SchemaPolicy, got {shown(value)}", argument="schema_policy"
+        )
+    try:
+        return SchemaPolicy(value)
+    except ValueError:
+        names = ", ".join(policy.value for policy in SchemaPolicy)
+        raise InvalidArgumentError(
+            f"schema_policy must be one of {names}, got {shown(value)}", argument="schema_policy"
+        ) from None
+
+
+def read_version(conn: Connection) -> str | None:
+    """Return the schema version of a database, or None if it has none.
+
+    Args:
+        conn: A connection.
+
+    Raises:
+        sqlalchemy.exc.DBAPIError: If there is no such table; :func:`stored_version` asks first.
+    """
+    version: str | None = conn.execute(select(schema_version.c.version_num)).scalar()
+    return version
+
+
+def stored_tables(conn: Connection) -> set[str]:
+    """Return which of our tables exist."""
+    return set(inspect(conn).get_table_names()) & set(metadata.tables)
+
+
+def stored_version(conn: Connection) -> str | None:
+    """Return the schema version of a database, or None if it has no schema of ours."""
+    return read_version(conn) if "schema_version" in stored_tables(conn) else None
+
+
+def check_current(version: str | None, where: str) -> None:
+    """Refuse a schema that is not the one this version of hitherto works with.
+
+    Args:
+        version: The stored version, or None.
+        where: What is being opened, for the message.
+
+    Raises:
+        SchemaError: If it is absent, older or newer.
+    """
+    if version == SCHEMA_VERSION:
+        return
+    if version is None:
+        raise SchemaError(
+            f"{where} has no hitherto schema; open it with schema_policy=SchemaPolicy.CREATE_IF_NECESSARY to create it"
+        )
+    if version > SCHEMA_VERSION:
+        raise SchemaError(
+            f"{where} has schema {version}, which is newer than {SCHEMA_VERSION}, the newest that this version "
+            "of hitherto knows; upgrade hitherto"
+        )
+    raise SchemaError(
+        f"{where} has schema {version}, this version of hitherto needs {SCHEMA_VERSION}; open it with "
+        "schema_policy=SchemaPolicy.CREATE_IF_NECESSARY to upgrade it"
+    )
+
+
+def prepare(conn: Connection, policy: SchemaPolicy, *, index_ddl: Sequence[str], where: str) -> None:
+    """Bring a database's schema to what the policy wants.
+
+    Args:
+        conn: A connection in a write transaction.
+        policy: What may be done.
+        index_ddl: What the backend creates beside the tables.
+        where: What is being opened, for messages.
+
+    Raises:
+        SchemaError: If the policy does not allow what would be needed, or the schema is newer.
+    """
+    if policy is SchemaPolicy.RECREATE:
+        drop(conn, index_ddl)
+        create(conn, index_ddl)
+        return
+    present = stored_tables(conn)
+    version = read_version(conn) if "schema_version" in present else None
+    if not present:
+        create(conn, index_ddl)
+    elif policy is SchemaPolicy.CREATE_IF_NECESSARY and version is not None and version < SCHEMA_VERSION:
+        upgrade(conn, index_ddl)
+    else:
+        check_current(version, where)
+        _check_complete(conn, present, policy, where)
+
+
+def _check_complete(conn: Connection, present: set[str], policy: SchemaPolicy, where: str) -> None:
+    missing = sorted(set(metadata.tables) - present)
+    if not missing:
+        return
+    if policy is not SchemaPolicy.CREATE_IF_NECESSARY:
+        raise SchemaError(f"{where} lacks the tables {', '.join(missing)}")
+    metadata.create_all(conn)
+
+
+def create(conn: Connection, index_ddl: Sequence[str]) -> None:
+    """Create the whole schema at once; the same as running all migrations.
+
+    Args:
+        conn: A connection in a write transaction.
+        index_ddl: What the backend creates beside the tables.
+    """
+    metadata.create_all(conn)
+    for statement in index_ddl:
+        conn.execute(text(statement))
+    conn.execute(insert(schema_version), {"version_num": SCHEMA_VERSION})
+    seed(conn)
+
+
+def seed(conn: Connection) -> None:
+    """Write what an empty store begins with: its id, the counters, and the scope of records without a user."""
+    conn.execute(insert(meta), {"key": "store_id", "value": str(uuid.uuid4())})
+    conn.execute(insert(counters), [{"name": name, "value": 0} for name in COUNTERS])
+    conn.execute(insert(scopes), {"user_no": NO_USER, "user_id": None})
+
+
+def drop(conn: Connection, index_ddl: Sequence[str]) -> None:
+    """Delete the whole schema with all records.
+
+    Args:
+        conn: A connection in a write transaction.
+        index_ddl: What the backend created beside the tables.
+    """
+    for statement in reversed(index_ddl):
+        words = statement.replace('"', " ").replace("(", " ").split()
+        if "TABLE" in words:
+            name = next(
+                word for word in words[words.index("TABLE") + 1 :] if word not in {"IF", "NOT", "EXISTS"}
+            )
+            conn.execute(text(f'DROP TABLE IF EXISTS "{name}"'))
+    metadata.drop_all(conn)
+
+
+def upgrade(conn: Connection, index_ddl: Sequence[str]) -> None:
+    """Run the migrations that a database lacks, all in the transaction that is open.
+
+    Args:
+        conn: A connection in a write transaction.
+        index_ddl: What the backend creates beside the tables.
+    """
+    from alembic.config import Config
+    from alembic.runtime.environment import EnvironmentContext
+    from alembic.script import ScriptDirectory
+
+    script = ScriptDirectory(str(MIGRATIONS), version_locations=[str(MIGRATIONS)])
+
+    def steps(revision: Any, context: Any) -> Any:  # the types of Alembic's callback are private
+        return script._upgrade_revs("head", revision)
+
+    with EnvironmentContext(Config(), script, fn=steps, destination_rev="head") as environment:
+        environment.configure(
+            connection=conn,
+            version_table="schema_version",
+            target_metadata=metadata,
+            transactional_ddl=False,
+            index_ddl=tuple(index_ddl),
+        )
+        environment.run_migrations()

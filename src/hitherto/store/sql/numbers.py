@@ -1,0 +1,95 @@
+"""Numbers given out inside the write transaction: records, users and versions.
+
+One writer at a time takes them, so that their order is the order of commits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Final
+
+from sqlalchemy import bindparam, insert, select, update
+
+from hitherto.store.sql.rows import slices
+from hitherto.store.sql.tables import NO_USER, counters, scopes
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
+
+COUNTERS: Final = ("record_no", "user_no", "version")
+"""The counters that a new store starts with, at 0."""
+
+_TAKE = (
+    update(counters)
+    .where(counters.c.name == bindparam("counter"))
+    .values(value=counters.c.value + bindparam("count"))
+    .returning(counters.c.value)
+)
+_USERS = select(scopes.c.user_id, scopes.c.user_no).where(
+    scopes.c.user_id.in_(bindparam("user_ids", expanding=True))
+)
+_ADD_USER = insert(scopes)
+_USER_NO = select(scopes.c.user_no).where(scopes.c.user_id == bindparam("user_id"))
+_CHANGE_SCOPE = (
+    update(scopes)
+    .where(scopes.c.user_no == bindparam("no"))
+    .values(version=bindparam("new_version"), row_count=scopes.c.row_count + bindparam("more"))
+)
+
+
+def take(conn: Connection, counter: str, count: int = 1) -> int:
+    """Take numbers from a counter and return the first of them.
+
+    Args:
+        conn: A connection in a write transaction.
+        counter: One of COUNTERS.
+        count: How many.
+    """
+    last: int = conn.execute(_TAKE, {"counter": counter, "count": count}).scalar_one()
+    return last - count + 1
+
+
+def user_numbers(conn: Connection, user_ids: Iterable[str | None]) -> dict[str | None, int]:
+    """Return the numbers of users, and give one to those that have none.
+
+    Args:
+        conn: A connection in a write transaction.
+        user_ids: The users; None is the number of records without one.
+    """
+    wanted = sorted({user_id for user_id in user_ids if user_id is not None})
+    numbers: dict[str | None, int] = {None: NO_USER}
+    for ids in slices(wanted):
+        numbers.update((row.user_id, row.user_no) for row in conn.execute(_USERS, {"user_ids": ids}))
+    missing = [user_id for user_id in wanted if user_id not in numbers]
+    if missing:
+        first = take(conn, "user_no", len(missing))
+        numbers.update((user_id, first + place) for place, user_id in enumerate(missing))
+        conn.execute(_ADD_USER, [{"user_no": numbers[user_id], "user_id": user_id} for user_id in missing])
+    return numbers
+
+
+def user_number(conn: Connection, user_id: str | None) -> int | None:
+    """Return a user's number, or None if nothing is stored for the user."""
+    if user_id is None:
+        return NO_USER
+    number: int | None = conn.execute(_USER_NO, {"user_id": user_id}).scalar()
+    return number
+
+
+def change_scopes(conn: Connection, more: Mapping[int, int]) -> int:
+    """Take the next version, and write it to the scopes that a transaction changes.
+
+    Args:
+        conn: A connection in a write transaction.
+        more: How many records each user's scope gains, by number; 0 for one that only changes.
+
+    Returns:
+        The version.
+    """
+    version = take(conn, "version")
+    if more:
+        conn.execute(
+            _CHANGE_SCOPE,
+            [{"no": number, "new_version": version, "more": count} for number, count in more.items()],
+        )
+    return version

@@ -1,0 +1,215 @@
+"""Connections to one SQLite file: pragmas, one writer, a pool of readers, forks.
+
+Connections are kept: opening one costs more than a query. A connection never crosses a fork: a child process
+leaves its parent's untouched and opens its own.
+"""
+
+from __future__ import annotations
+
+import functools
+import logging
+import os
+import sqlite3
+import threading
+from collections import deque
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Final, Literal
+from urllib.parse import quote
+
+from sqlalchemy import Connection, create_engine, event
+from sqlalchemy.pool import NullPool
+
+from hitherto.errors import ClosedError, InvalidArgumentError, SchemaError, shown
+
+log = logging.getLogger("hitherto.store")
+
+Durability = Literal["full", "normal"]
+
+PAGE_SIZE: Final = 8192
+MAX_IDLE: Final = 16
+
+# The parent's connections must not even be closed by a child: keeping them referenced prevents that.
+_inherited: list[object] = []
+
+
+class SqliteEngine:
+    """Connections to one SQLite database.
+
+    Args:
+        path: The file, or ":memory:".
+        durability: "full" survives a power cut, "normal" only the end of the process.
+        busy_timeout_s: How long a write waits for another process's, in seconds.
+        read_only: Whether to open for reading only.
+        create: Whether to create the file if it is absent.
+    """
+
+    def __init__(
+        self, path: str, *, durability: Durability, busy_timeout_s: float, read_only: bool, create: bool
+    ) -> None:
+        if durability not in ("full", "normal"):
+            raise InvalidArgumentError(
+                f'durability must be "full" or "normal", got {shown(durability)}', argument="durability"
+            )
+        self.path = path
+        self.in_memory = path == ":memory:"
+        self.read_only = read_only
+        self._synchronous = durability.upper()
+        self._busy_timeout_s = busy_timeout_s
+        if not self.in_memory and not create and not Path(path).exists():
+            raise SchemaError(f"{path} does not exist; open it with another schema_policy to create it")
+        self._mode = "ro" if read_only else "rwc" if create else "rw"
+        self._closed = False
+        self._start()
+
+    def _start(self) -> None:
+        self._pid = os.getpid()
+        self._write_lock = threading.RLock()
+        self._idle: deque[Connection] = deque()
+        self._writer: Connection | None = None
+        self._engine = create_engine("sqlite://", creator=self._connect, poolclass=NullPool)
+        event.listen(self._engine, "begin", _begin)
+
+    def _connect(self) -> sqlite3.Connection:
+        # autocommit mode: BEGIN is ours to say, because a write must begin IMMEDIATE.
+        target = (
+            ":memory:" if self.in_memory else f"file:{quote(os.path.abspath(self.path))}?mode={self._mode}"
+        )
+        conn = sqlite3.connect(
+            target,
+            uri=not self.in_memory,
+            timeout=self._busy_timeout_s,
+            isolation_level=None,
+            check_same_thread=False,
+            cached_statements=256,
+        )
+        conn.execute(f"PRAGMA busy_timeout = {int(self._busy_timeout_s * 1000)}")
+        if not self.read_only:
+            conn.execute(f"PRAGMA page_size = {PAGE_SIZE}")
+            # In autocommit this is a single read where the file is in WAL mode already.
+            conn.execute("PRAGMA journal_mode = WAL")
+        conn.execute(f"PRAGMA synchronous = {self._synchronous}")
+        conn.execute("PRAGMA foreign_keys = ON")
+        conn.execute("PRAGMA secure_delete = ON")
+        conn.execute("PRAGMA temp_store = MEMORY")
+        return conn
+
+    @contextmanager
+    def write(self) -> Iterator[Connection]:
+        """Yield a connection in a write transaction; commit it, or roll it back if anything is raised."""
+        self._check_open()
+        with self._write_lock:
+            self._check_open()
+            if self._writer is None:
+                self._writer = self._engine.connect().execution_options(hitherto_immediate=True)
+            with self._writer.begin():
+                yield self._writer
+
+    @contextmanager
+    def read(self) -> Iterator[Connection]:
+        """Yield a connection in a read transaction: everything that is read in it is of one moment."""
+        self._check_open()
+        if self.in_memory:
+            # There is only one connection to a database in memory.
+            with self.write() as conn:
+                yield conn
+            return
+        pid, conn = self._pid, self._borrow()
+        try:
+            with conn.begin():
+                yield conn
+        finally:
+            self._give_back(conn, pid)
+
+    def _borrow(self) -> Connection:
+        try:
+            return self._idle.pop()
+        except IndexError:
+            return self._engine.connect()
+
+    def _give_back(self, conn: Connection, pid: int) -> None:
+        if pid != self._pid:
+            _inherited.append(conn)
+        elif self._closed or len(self._idle) >= MAX_IDLE:
+            conn.close()
+        else:
+            self._idle.append(conn)
+
+    @contextmanager
+    def bare(self) -> Iterator[sqlite3.Connection]:
+        """Yield the writer's driver connection outside any transaction, for pragmas and VACUUM."""
+        self._check_open()
+        with self._write_lock:
+            if self._writer is None:
+                self._writer = self._engine.connect().execution_options(hitherto_immediate=True)
+            driver = self._writer.connection.driver_connection
+            assert isinstance(driver, sqlite3.Connection)  # noqa: S101  narrows the driver's type
+            try:
+                yield driver
+            finally:
+                # Asking for the driver connection began nothing; leave no transaction behind either way.
+                self._writer.rollback()
+
+    def _check_open(self) -> None:
+        if self._pid != os.getpid():
+            if self.in_memory:
+                raise ClosedError(
+                    "a store in memory does not outlive a fork; open another in the child process"
+                )
+            _inherited.extend([self._engine, self._writer, *self._idle])
+            self._start()
+        if self._closed:
+            raise ClosedError(f"{self.path} was closed; open it again")
+
+    def drop_readers(self) -> None:
+        """Close idle read connections, which could hold up a checkpoint."""
+        with suppress(IndexError):
+            while True:
+                self._idle.pop().close()
+
+    def close(self) -> None:
+        """Close all connections; those in use are closed when they come back."""
+        if self._closed or self._pid != os.getpid():
+            self._closed = True
+            return
+        with self._write_lock:
+            self._closed = True
+            self.drop_readers()
+            if self._writer is not None:
+                self._writer.close()
+                self._writer = None
+            self._engine.dispose()
+
+
+def _begin(conn: Connection) -> None:
+    immediate = conn.get_execution_options().get("hitherto_immediate", False)
+    conn.exec_driver_sql("BEGIN IMMEDIATE" if immediate else "BEGIN")
+
+
+@functools.cache
+def warn_of_wal_reset_race() -> None:
+    """Say once in the log if this SQLite has the rare race that can lose a commit when a WAL file is reset."""
+    if has_wal_reset_race(sqlite3.sqlite_version_info):
+        log.warning(
+            "SQLite %s has a rare race when several processes write to one file in WAL mode; 3.44.6, 3.50.7 and "
+            "3.51.3 and later do not",
+            sqlite3.sqlite_version,
+        )
+
+
+def has_wal_reset_race(version: tuple[int, int, int]) -> bool:
+    """Return whether a version of SQLite has the race.
+
+    Args:
+        version: The version of SQLite.
+
+    Example:
+        >>> [has_wal_reset_race(v) for v in [(3, 44, 6), (3, 45, 0), (3, 50, 7), (3, 51, 2), (3, 52, 0)]]
+        [False, True, False, True, False]
+    """
+    fixed = {44: 6, 50: 7, 51: 3}
+    major, minor, patch = version
+    if (major, minor) >= (3, 52):
+        return False
+    return patch < fixed.get(minor, patch + 1)

@@ -1,0 +1,214 @@
+"""SQLiteStore: the embedded backend, one file and no server."""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from sqlalchemy import Connection
+
+from hitherto.errors import ArgumentTypeError, InvalidArgumentError, shown
+from hitherto.lifetime import Clock, MemoryRetentionConfig, utc_now
+from hitherto.models.base import Fingerprint
+from hitherto.store.base import SearchStrategy
+from hitherto.store.sql import fingerprint
+from hitherto.store.sql.migrate import (
+    SchemaPolicy,
+    check_current,
+    check_policy,
+    prepare,
+    read_version,
+    stored_version,
+)
+from hitherto.store.sql.store import SqlMemoryStore
+from hitherto.store.sql.tables import SCHEMA_VERSION
+from hitherto.store.sqlite.engine import Durability, SqliteEngine, warn_of_wal_reset_race
+from hitherto.store.sqlite.errors import translate_errors
+from hitherto.store.sqlite.search import SqliteSearch
+from hitherto.store.sqlite.vectors import VECTORS_DDL
+from hitherto.store.sqlite.words import WORDS_DDL
+
+if TYPE_CHECKING:
+    from hitherto.models.base import Embedder
+
+log = logging.getLogger("hitherto.store")
+
+INDEX_DDL = (*WORDS_DDL, *VECTORS_DDL)
+"""What is created beside the shared tables."""
+
+DEFAULT_CACHE_BYTES = 256 * 2**20
+
+
+class SQLiteStore(SqlMemoryStore):
+    """A store in one SQLite file.
+
+    Threads may share it, and processes may share the file. A child of a fork may go on using it.
+
+    Args:
+        path: The file, created if the policy allows; ":memory:" for a store that ends with the object.
+        embedder: What turns texts into vectors, or None to search by words alone.
+        schema_policy: What opening may do to the schema, as a SchemaPolicy or its value.
+        memory_retention_config: How long records live that do not say so, and at most.
+        search_strategy: What a search looks at.
+        durability: "full" survives a power cut; "normal" is faster and survives the end of the process only.
+        busy_timeout_s: How long a write waits for another process's, in seconds.
+        cache_bytes: How much memory cached vectors may take.
+        read_only: Whether to open for reading only; so it is for a file that may not be written.
+        check_embedder: Whether another embedder than that of the stored vectors is refused; False only to
+            call :meth:`reembed`.
+        clock: Returns the present time.
+
+    Raises:
+        ArgumentTypeError: If an argument has the wrong type.
+        InvalidArgumentError: If an argument is not allowed.
+        SchemaError: If the schema is not as the policy wants it.
+        EmbedderMismatchError: If the stored vectors are another embedder's.
+        BusyError: If the file stayed locked.
+        StoreError: If the file is no database, or cannot be opened.
+
+    Example:
+        >>> with SQLiteStore(":memory:") as store:
+        ...     _ = store.add(["Ana plays the cello"], "fact", record_ids="f1", user_ids="ana")
+        ...     [record.id for record, distance in store.search("cello", 1)]
+        ['f1']
+    """
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str] = ":memory:",
+        *,
+        embedder: Embedder | None = None,
+        schema_policy: SchemaPolicy | str = SchemaPolicy.CREATE_IF_NECESSARY,
+        memory_retention_config: MemoryRetentionConfig | None = None,
+        search_strategy: SearchStrategy = SearchStrategy.HYBRID,
+        durability: Durability = "full",
+        busy_timeout_s: float = 30.0,
+        cache_bytes: int = DEFAULT_CACHE_BYTES,
+        read_only: bool = False,
+        check_embedder: bool = True,
+        clock: Clock = utc_now,
+    ) -> None:
+        super().__init__(
+            embedder=embedder,
+            memory_retention_config=memory_retention_config,
+            search_strategy=search_strategy,
+            clock=clock,
+        )
+        self._where = _checked_path(path)
+        policy = check_policy(schema_policy)
+        if (
+            isinstance(busy_timeout_s, bool)
+            or not isinstance(busy_timeout_s, (int, float))
+            or busy_timeout_s < 0
+        ):
+            raise InvalidArgumentError(
+                f"busy_timeout_s must be a number of seconds >= 0, got {shown(busy_timeout_s)}",
+                argument="busy_timeout_s",
+            )
+        exists = self._where != ":memory:" and os.path.exists(self._where)
+        read_only = read_only or (exists and not os.access(self._where, os.W_OK))
+        warn_of_wal_reset_race()
+        self._engine = SqliteEngine(
+            self._where,
+            durability=durability,
+            busy_timeout_s=busy_timeout_s,
+            read_only=read_only,
+            create=not read_only and policy not in (SchemaPolicy.REQUIRE_EXISTING, SchemaPolicy.NO_CHECK),
+        )
+        self._index = SqliteSearch(strategy=search_strategy, cache_bytes=cache_bytes)
+        try:
+            self._open(policy, read_only=read_only, check_embedder=check_embedder)
+        except BaseException:
+            self._engine.close()
+            raise
+
+    def _open(self, policy: SchemaPolicy, *, read_only: bool, check_embedder: bool) -> None:
+        if policy is not SchemaPolicy.NO_CHECK:
+            self._prepare(policy, read_only=read_only)
+        with self._read() as conn:
+            stored = fingerprint.read_fingerprint(conn)
+            interrupted = fingerprint.read_meta(conn, fingerprint.PROGRESS_KEY) is not None
+        if self._embedder is not None and check_embedder:
+            fingerprint.check_fingerprint(
+                stored, fingerprint.embedder_fingerprint(self._embedder), self._where
+            )
+        if interrupted:
+            log.warning("%s: re-embedding was interrupted; call reembed() to finish it", self._where)
+
+    def _prepare(self, policy: SchemaPolicy, *, read_only: bool) -> None:
+        if policy is not SchemaPolicy.RECREATE and self._is_current():
+            return
+        if read_only or policy is SchemaPolicy.REQUIRE_EXISTING:
+            with self._read() as conn:
+                check_current(stored_version(conn), self._where)
+            return
+        with self._write() as conn:
+            prepare(conn, policy, index_ddl=INDEX_DDL, where=self._where)
+
+    def _is_current(self) -> bool:
+        from sqlalchemy.exc import OperationalError
+
+        with translate_errors(self._where), self._engine.read() as conn:
+            try:
+                return read_version(conn) == SCHEMA_VERSION
+            except OperationalError:
+                return False
+
+    @property
+    def path(self) -> str:
+        """The file, or ":memory:"."""
+        return self._where
+
+    @property
+    def memory_store_id(self) -> str:
+        """An id that the store was given when it was created."""
+        with self._read() as conn:
+            return fingerprint.read_meta(conn, "store_id") or ""
+
+    @property
+    def stored_fingerprint(self) -> Fingerprint | None:
+        """Which embedder made the stored vectors, or None if there are none."""
+        with self._read() as conn:
+            return fingerprint.read_fingerprint(conn)
+
+    @contextmanager
+    def _read(self) -> Iterator[Connection]:
+        with translate_errors(self._where), self._engine.read() as conn:
+            yield conn
+
+    @contextmanager
+    def _write(self) -> Iterator[Connection]:
+        with translate_errors(self._where), self._engine.write() as conn:
+            yield conn
+
+    def _erase_user(self, user_id: str) -> int:
+        count = super()._erase_user(user_id)
+        self._scrub()
+        return count
+
+    def _scrub(self) -> None:
+        # secure_delete has zeroed what was freed; pages that were split or merged may still hold copies of what
+        # moved, and the log holds the pages of before. VACUUM rewrites the one, a checkpoint empties the other.
+        if self._engine.in_memory:
+            return
+        self._engine.drop_readers()
+        with translate_errors(self._where), self._engine.bare() as driver:
+            driver.execute("VACUUM")
+            driver.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
+    def close(self) -> None:
+        """Free connections and caches; calling it again does nothing."""
+        self._engine.close()
+
+
+def _checked_path(path: object) -> str:
+    if isinstance(path, os.PathLike):
+        path = os.fspath(path)
+    if not isinstance(path, str):
+        raise ArgumentTypeError(f'path must be a path or ":memory:", got {shown(path)}', argument="path")
+    if not path or "\0" in path:
+        raise InvalidArgumentError(f'path must be a path or ":memory:", got {shown(path)}', argument="path")
+    return path
