@@ -233,7 +233,9 @@ def _draft(
         id=new_id() if record_id is None else check_id(record_id, argument="record_ids"),
         content=content,
         created_at=now,
-        **_scope(row),
+        thread_id=_scope_id(row, "thread_id"),
+        user_id=_scope_id(row, "user_id"),
+        agent_id=_scope_id(row, "agent_id"),
         role=_role(row),
         timestamp=timestamp,
         metadata=metadata,
@@ -247,17 +249,16 @@ def _draft(
     )
 
 
-def _scope(row: _Row) -> dict[str, str | None]:
-    scope: dict[str, str | None] = {}
-    for name in ("thread_id", "user_id", "agent_id"):
-        value = _given(getattr(row, name))
-        scope[name] = None if value is None else check_id(value, argument=f"{name}s")
-        if value is not None and row.record_type in PROFILE_TYPES:
-            raise InvalidArgumentError(
-                f"{name}s must not be given for {row.record_type}: a profile's scope is its own id",
-                argument=f"{name}s",
-            )
-    return scope
+def _scope_id(row: _Row, name: str) -> str | None:
+    value = _given(getattr(row, name))
+    if value is None:
+        return None
+    if row.record_type in PROFILE_TYPES:
+        raise InvalidArgumentError(
+            f"{name}s must not be given for {row.record_type}: a profile's scope is its own id",
+            argument=f"{name}s",
+        )
+    return check_id(value, argument=f"{name}s")
 
 
 def _role(row: _Row) -> str | None:

@@ -62,9 +62,7 @@ def draft_chunks(
             f"index_texts must have at most {MAX_CHUNKS} texts per record, got {len(texts)}",
             argument="index_texts",
         )
-    chunks = tuple(
-        Chunk(text, vector) for text, vector in zip(texts, vectors or [None] * len(texts), strict=True)
-    )
+    chunks = tuple(Chunk(text, vectors[place] if vectors else None) for place, text in enumerate(texts))
     embed = tuple(None if vectors or not text.strip() else _embed_text(record, text) for text in texts)
     return Draft(replace(record, chunks=chunks), embed)
 

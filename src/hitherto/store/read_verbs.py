@@ -118,10 +118,7 @@ class ReadVerbs(StorePrimitives):
         Raises:
             InvalidArgumentError: If last_n is negative, the range is empty, or both ends come with last_n.
         """
-        if last_n is not None and (isinstance(last_n, bool) or not isinstance(last_n, int) or last_n < 0):
-            raise InvalidArgumentError(
-                f"last_n must be an int >= 0 or None, got {shown(last_n)}", argument="last_n"
-            )
+        _check_last_n(last_n)
         if range_start_seq_no is not None and range_end_seq_no is not None:
             if range_start_seq_no >= range_end_seq_no:
                 raise InvalidArgumentError(
@@ -156,3 +153,10 @@ class ReadVerbs(StorePrimitives):
         return self._expiration(record_type, check_id(record_id, argument="record_id"), now=self._now())
 
     record_expiration_async = awaitable(record_expiration)
+
+
+def _check_last_n(last_n: object) -> None:
+    if last_n is not None and (isinstance(last_n, bool) or not isinstance(last_n, int) or last_n < 0):
+        raise InvalidArgumentError(
+            f"last_n must be an int >= 0 or None, got {shown(last_n)}", argument="last_n"
+        )

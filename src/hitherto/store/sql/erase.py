@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import ColumnElement, bindparam, delete, insert, or_, select, update
+from sqlalchemy import BindParameter, ColumnElement, bindparam, delete, insert, or_, select, update
 
 from hitherto.lifetime import format_time
 from hitherto.store.sql.lifecycle import recalculate
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from hitherto.store.sql.search_index import SearchIndex
 
-_NOS = bindparam("nos", expanding=True)
+_NOS: BindParameter[Sequence[int]] = bindparam("nos", expanding=True)
 _TARGETS = select(links.c.target_no).where(links.c.source_no.in_(_NOS))
 _DELETE_LINKS = delete(links).where(or_(links.c.source_no.in_(_NOS), links.c.target_no.in_(_NOS)))
 _DELETES = (

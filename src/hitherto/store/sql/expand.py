@@ -17,8 +17,9 @@ from hitherto.lifetime import format_time
 from hitherto.records import MEMORY_TYPES, Record
 from hitherto.relations import RecordRelation
 from hitherto.store.requests import StoreHit, StoreQuery
-from hitherto.store.sql.links import links, relation_from_row, select_links
+from hitherto.store.sql.links import relation_from_row, select_links
 from hitherto.store.sql.rows import records_from_rows, rows_by_no, slices
+from hitherto.store.sql.tables import links
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection

@@ -14,7 +14,7 @@ from hitherto.messages import ImageContent, ImageMimeType, MessageContent, TextC
 from hitherto.records import MEMORY_TYPES, RECORD_CLASSES, SEARCHABLE_TYPES, Record, RecordStatus
 from hitherto.store.checks import json_text
 from hitherto.store.index_text import message_words
-from hitherto.store.requests import Chunk, NewRecord
+from hitherto.store.requests import NewRecord
 from hitherto.store.sql.tables import chunk_texts, images, records, scopes
 
 if TYPE_CHECKING:
@@ -39,6 +39,7 @@ class IndexRow:
         status: "valid" or "invalid".
         expires_at: When it expires, as stored, or None.
         role: Who spoke, or None.
+        speaker: The name in the metadata, or else the role, or None.
         timestamp: Its own time, or None.
         created_at: When it was stored, as stored.
         texts: What its words are, one per chunk.
@@ -53,6 +54,7 @@ class IndexRow:
     status: str
     expires_at: str | None
     role: str | None
+    speaker: str | None
     timestamp: str | None
     created_at: str
     texts: tuple[str, ...]
@@ -142,13 +144,20 @@ def row_from_record(record: NewRecord, *, record_no: int, user_no: int) -> dict[
     }
 
 
-def index_row(columns: Mapping[str, Any], chunks: Sequence[Chunk]) -> IndexRow:
+def index_row(columns: Mapping[str, Any], record: NewRecord) -> IndexRow:
     """Return what the index sees of a record that is being stored."""
+    chunks = record.chunks
     return IndexRow(
         **{name: columns[name] for name in _INDEX_COLUMNS},
+        speaker=_speaker(record.role, record.metadata),
         texts=tuple(chunk.text for chunk in chunks),
         vectors=tuple(chunk.vector for chunk in chunks),
     )
+
+
+def _speaker(role: str | None, metadata: dict[str, Any] | None) -> str | None:
+    name = (metadata or {}).get("name")
+    return name if isinstance(name, str) else role
 
 
 _INDEX_COLUMNS = (
@@ -297,6 +306,7 @@ def index_rows(conn: Connection, rows: Sequence[Row[Any]]) -> list[IndexRow]:
     return [
         IndexRow(
             **{name: getattr(row, name) for name in _INDEX_COLUMNS},
+            speaker=_speaker(row.role, _object(row.metadata)),
             texts=texts.get(row.record_no)
             or derived_texts(content_from_columns(row.content, row.content_form)),
         )

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import bindparam, select, update
 
 from hitherto.errors import InvalidArgumentError
+from hitherto.models.base import Fingerprint
 from hitherto.notset import NOT_SET
 from hitherto.records import MEMORY_TYPES, MessageRecord, Record
 from hitherto.relations import RecordRelation
@@ -215,7 +216,7 @@ class SqlMemoryStore(MemoryStore):
         return embed_drafts(drafts, self._embedder)
 
 
-def _start_reembedding(conn: Connection, index: SearchIndex, target: fingerprint.Fingerprint) -> int:
+def _start_reembedding(conn: Connection, index: SearchIndex, target: Fingerprint) -> int:
     progress = fingerprint.read_meta(conn, fingerprint.PROGRESS_KEY)
     if progress is not None and fingerprint.read_fingerprint(conn) == target:
         return int(progress)

@@ -136,12 +136,10 @@ vectors: Final = Table(
     Column("user_no", Integer, nullable=False),
     Column("record_no", Integer, nullable=False),
     Column("chunk_no", Integer, nullable=False),
-    Column("version", Integer, nullable=False),
     Column("vector", LargeBinary, nullable=False),
     PrimaryKeyConstraint("user_no", "record_no", "chunk_no"),
     sqlite_with_rowid=False,
 )
-Index("ix_vectors_version", vectors.c.user_no, vectors.c.version)
 
 tombstones: Final = Table(
     "tombstones",

@@ -51,25 +51,36 @@ def update_record(conn: Connection, index: SearchIndex, changes: RecordChanges, 
     if changes.expected_revision is not None and _revision(row) != changes.expected_revision:
         return 0
     columns = _columns(changes)
-    before = index_rows(conn, [row]) if changes.chunks is not NOT_SET else []
-    if before:
-        index.remove(conn, before, change_scopes(conn, {row.user_no: 0}))
+    if changes.chunks is not NOT_SET:
+        _forget(conn, index, row)
     if columns:
         conn.execute(update(records).where(records.c.record_no == number).values(columns))
-    if changes.image is not NOT_SET:
-        conn.execute(_DELETE_IMAGE, {"no": number})
-        insert_images(conn, [(number, changes.image)])
     if changes.chunks is not NOT_SET:
         _index_again(conn, index, number, changes.chunks)
     elif columns.keys() & {"status", "expires_at"}:
         touch(conn, index, [number])
-    if changes.images is not NOT_SET:
-        _sync_images(conn, index, number, changes.images, now=now)
-    if changes.expires_at is not NOT_SET and row.record_type == "message":
-        _expire_images(conn, index, row, columns["expires_at"])
+    _change_images(conn, index, row, changes, now=now)
     if row.record_type in MEMORY_TYPES and columns.keys() & {"status", "metadata"}:
         recalculate(conn, index, [number])
     return 1
+
+
+def _forget(conn: Connection, index: SearchIndex, row: Row[Any]) -> None:
+    indexed = index_rows(conn, [row])
+    if indexed:
+        index.remove(conn, indexed, change_scopes(conn, {row.user_no: 0}))
+
+
+def _change_images(
+    conn: Connection, index: SearchIndex, row: Row[Any], changes: RecordChanges, *, now: datetime
+) -> None:
+    if changes.image is not NOT_SET:
+        conn.execute(_DELETE_IMAGE, {"no": row.record_no})
+        insert_images(conn, [(row.record_no, changes.image)])
+    if changes.images is not NOT_SET:
+        _sync_images(conn, index, row.record_no, changes.images, now=now)
+    if changes.expires_at is not NOT_SET and row.record_type == "message":
+        _expire_images(conn, index, row, changes.expires_at)
 
 
 def _columns(changes: RecordChanges) -> dict[str, Any]:
@@ -148,8 +159,14 @@ def _owned(image: NewRecord, message: Row[Any], *, now: datetime) -> NewRecord:
     )
 
 
-def _expire_images(conn: Connection, index: SearchIndex, message: Row[Any], expires_at: str | None) -> None:
+def _expire_images(
+    conn: Connection, index: SearchIndex, message: Row[Any], expires_at: datetime | None
+) -> None:
     numbers = [row.record_no for row in conn.execute(_IMAGES_OF, {"message_id": message.id})]
     if numbers:
-        conn.execute(update(records).where(records.c.record_no.in_(numbers)).values(expires_at=expires_at))
+        conn.execute(
+            update(records)
+            .where(records.c.record_no.in_(numbers))
+            .values(expires_at=None if expires_at is None else format_time(expires_at))
+        )
         touch(conn, index, numbers)

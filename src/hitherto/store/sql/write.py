@@ -73,7 +73,7 @@ def insert_records(
     indexed = [(row, record) for row, record in zip(rows, new, strict=True) if record.chunks]
     insert_texts(conn, [(row["record_no"], record.chunks, record.content) for row, record in indexed])
     if indexed:
-        index.add(conn, [index_row(row, record.chunks) for row, record in indexed], version)
+        index.add(conn, [index_row(row, record) for row, record in indexed], version)
     return [record.id for record in new]
 
 

@@ -14,6 +14,7 @@ from hitherto.errors import ArgumentTypeError, InvalidArgumentError, shown
 from hitherto.lifetime import Clock, MemoryRetentionConfig, utc_now
 from hitherto.models.base import Fingerprint
 from hitherto.store.base import SearchStrategy
+from hitherto.store.settings import SearchSettings
 from hitherto.store.sql import fingerprint
 from hitherto.store.sql.migrate import (
     SchemaPolicy,
@@ -28,16 +29,12 @@ from hitherto.store.sql.tables import SCHEMA_VERSION
 from hitherto.store.sqlite.engine import Durability, SqliteEngine, warn_of_wal_reset_race
 from hitherto.store.sqlite.errors import translate_errors
 from hitherto.store.sqlite.search import SqliteSearch
-from hitherto.store.sqlite.vectors import VECTORS_DDL
-from hitherto.store.sqlite.words import WORDS_DDL
+from hitherto.store.sqlite.vectors import INDEX_DDL
 
 if TYPE_CHECKING:
     from hitherto.models.base import Embedder
 
 log = logging.getLogger("hitherto.store")
-
-INDEX_DDL = (*WORDS_DDL, *VECTORS_DDL)
-"""What is created beside the shared tables."""
 
 DEFAULT_CACHE_BYTES = 256 * 2**20
 
@@ -56,6 +53,7 @@ class SQLiteStore(SqlMemoryStore):
         durability: "full" survives a power cut; "normal" is faster and survives the end of the process only.
         busy_timeout_s: How long a write waits for another process's, in seconds.
         cache_bytes: How much memory cached vectors may take.
+        search_settings: How words, meaning and context are weighed; None for the defaults.
         read_only: Whether to open for reading only; so it is for a file that may not be written.
         check_embedder: Whether another embedder than that of the stored vectors is refused; False only to
             call :meth:`reembed`.
@@ -87,6 +85,7 @@ class SQLiteStore(SqlMemoryStore):
         durability: Durability = "full",
         busy_timeout_s: float = 30.0,
         cache_bytes: int = DEFAULT_CACHE_BYTES,
+        search_settings: SearchSettings | None = None,
         read_only: bool = False,
         check_embedder: bool = True,
         clock: Clock = utc_now,
@@ -99,26 +98,21 @@ class SQLiteStore(SqlMemoryStore):
         )
         self._where = _checked_path(path)
         policy = check_policy(schema_policy)
-        if (
-            isinstance(busy_timeout_s, bool)
-            or not isinstance(busy_timeout_s, (int, float))
-            or busy_timeout_s < 0
-        ):
-            raise InvalidArgumentError(
-                f"busy_timeout_s must be a number of seconds >= 0, got {shown(busy_timeout_s)}",
-                argument="busy_timeout_s",
-            )
         exists = self._where != ":memory:" and os.path.exists(self._where)
         read_only = read_only or (exists and not os.access(self._where, os.W_OK))
         warn_of_wal_reset_race()
         self._engine = SqliteEngine(
             self._where,
             durability=durability,
-            busy_timeout_s=busy_timeout_s,
+            busy_timeout_s=_checked_timeout(busy_timeout_s),
             read_only=read_only,
             create=not read_only and policy not in (SchemaPolicy.REQUIRE_EXISTING, SchemaPolicy.NO_CHECK),
         )
-        self._index = SqliteSearch(strategy=search_strategy, cache_bytes=cache_bytes)
+        self._index = SqliteSearch(
+            strategy=search_strategy,
+            cache_bytes=cache_bytes,
+            settings=SearchSettings() if search_settings is None else search_settings,
+        )
         try:
             self._open(policy, read_only=read_only, check_embedder=check_embedder)
         except BaseException:
@@ -212,3 +206,11 @@ def _checked_path(path: object) -> str:
     if not path or "\0" in path:
         raise InvalidArgumentError(f'path must be a path or ":memory:", got {shown(path)}', argument="path")
     return path
+
+
+def _checked_timeout(value: object) -> float:
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or value < 0:
+        raise InvalidArgumentError(
+            f"busy_timeout_s must be a number of seconds >= 0, got {shown(value)}", argument="busy_timeout_s"
+        )
+    return value

@@ -117,12 +117,10 @@ def _create_vectors() -> None:
         sa.Column("user_no", sa.Integer, nullable=False),
         sa.Column("record_no", sa.Integer, nullable=False),
         sa.Column("chunk_no", sa.Integer, nullable=False),
-        sa.Column("version", sa.Integer, nullable=False),
         sa.Column("vector", sa.LargeBinary, nullable=False),
         sa.PrimaryKeyConstraint("user_no", "record_no", "chunk_no"),
         sqlite_with_rowid=False,
     )
-    op.create_index("ix_vectors_version", "vectors", ["user_no", "version"])
     op.create_table(
         "tombstones",
         sa.Column("user_no", sa.Integer, nullable=False),
@@ -134,13 +132,16 @@ def _create_vectors() -> None:
 
 
 def _create_links() -> None:
-    end = {"ondelete": "CASCADE"}
     op.create_table(
         "links",
         sa.Column("link_no", sa.Integer, primary_key=True),
         sa.Column("id", sa.Text, nullable=False, unique=True),
-        sa.Column("source_no", sa.Integer, sa.ForeignKey("records.record_no", **end), nullable=False),
-        sa.Column("target_no", sa.Integer, sa.ForeignKey("records.record_no", **end), nullable=False),
+        sa.Column(
+            "source_no", sa.Integer, sa.ForeignKey("records.record_no", ondelete="CASCADE"), nullable=False
+        ),
+        sa.Column(
+            "target_no", sa.Integer, sa.ForeignKey("records.record_no", ondelete="CASCADE"), nullable=False
+        ),
         sa.Column("relation_type", sa.Text, nullable=False),
         sa.Column("opposite_type", sa.Text, nullable=False),
         sa.Column("timestamp", sa.Text),
