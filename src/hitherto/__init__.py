@@ -61,6 +61,7 @@ if TYPE_CHECKING:
     from hitherto.scope import Scope, SearchScope
     from hitherto.store.base import MemoryStore, PendingRecordBatch, SearchStrategy
     from hitherto.store.sql.migrate import SchemaPolicy
+    from hitherto.store.sqlite.store import SQLiteStore
 
 __all__ = [
     "LLM",
@@ -181,7 +182,7 @@ _MODULE_OF = {
     "RerankResponse": "models.base",
     "RerankResponseResult": "models.base",
     "Reranker": "models.base",
-    "SQLiteStore": "store.sqlite",
+    "SQLiteStore": "store.sqlite.store",
     "SchemaError": "errors",
     "SchemaPolicy": "store.sql.migrate",
     "Scope": "scope",

@@ -77,6 +77,7 @@ def awaitable(
         >>> class Greeter:
         ...     def greet(self, name: str) -> str:
         ...         return f"hello {name}"
+        ...
         ...     greet_async = awaitable(greet)
         >>> asyncio.run(Greeter().greet_async("you"))
         'hello you'

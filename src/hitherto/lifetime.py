@@ -143,7 +143,8 @@ def check_retention(config: MemoryRetentionConfig | None) -> MemoryRetentionConf
     default, most = checked["default_ttl_days"], checked["max_ttl_days"]
     if default is not None and most is not None and default > most:
         raise InvalidArgumentError(
-            f"default_ttl_days must be at most max_ttl_days ({most}), got {default}", argument="default_ttl_days"
+            f"default_ttl_days must be at most max_ttl_days ({most}), got {default}",
+            argument="default_ttl_days",
         )
     return MemoryRetentionConfig(default, most)
 
@@ -197,8 +198,13 @@ def expiry(
         InvalidArgumentError: If ttl_days is illegal, or the anchor needs an ISO 8601 timestamp and there is none.
 
     Example:
-        >>> expiry(ttl_days=1, anchor=NOT_SET, timestamp=None, created_at=datetime(2026, 5, 1, tzinfo=timezone.utc),
-        ...        retention=check_retention(None)).isoformat()
+        >>> expiry(
+        ...     ttl_days=1,
+        ...     anchor=NOT_SET,
+        ...     timestamp=None,
+        ...     created_at=datetime(2026, 5, 1, tzinfo=timezone.utc),
+        ...     retention=check_retention(None),
+        ... ).isoformat()
         '2026-05-02T00:00:00+00:00'
     """
     if anchor is NOT_SET:
@@ -215,7 +221,8 @@ def expiry(
         parsed = parse_time(timestamp) if isinstance(timestamp, str) else None
         if parsed is None:
             raise InvalidArgumentError(
-                f"ttl_anchor TIMESTAMP needs an ISO 8601 timestamp, got {shown(timestamp)}", argument="timestamp"
+                f"ttl_anchor TIMESTAMP needs an ISO 8601 timestamp, got {shown(timestamp)}",
+                argument="timestamp",
             )
         start = parsed
     try:

@@ -64,8 +64,18 @@ class MemoryLink(RecordRelation):
     """A link of a built-in kind between two memories, checked when made.
 
     Example:
-        >>> link = MemoryLink("l1", "new", "fact", "old", "fact", "supersedes", "is_superseded_by",
-        ...                   None, None, "2026-01-01T00:00:00+00:00")
+        >>> link = MemoryLink(
+        ...     "l1",
+        ...     "new",
+        ...     "fact",
+        ...     "old",
+        ...     "fact",
+        ...     "supersedes",
+        ...     "is_superseded_by",
+        ...     None,
+        ...     None,
+        ...     "2026-01-01T00:00:00+00:00",
+        ... )
         >>> link.source_memory_id, link.link_type, link.target_memory_id
         ('new', 'supersedes', 'old')
     """

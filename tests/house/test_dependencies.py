@@ -34,7 +34,7 @@ def _imported(path: Path) -> set[str]:
         elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
             roots.add(node.module.split(".")[0])
     foreign = roots - set(sys.stdlib_module_names) - {"hitherto"}
-    return {_DISTRIBUTIONS.get(root, root).lower() for root in foreign}
+    return {_DISTRIBUTIONS.get(root, root).lower().replace("_", "-") for root in foreign}
 
 
 @pytest.mark.parametrize("path", python_files(PACKAGE), ids=name_of)
