@@ -197,7 +197,7 @@ def content_parts(content: object) -> tuple[MessageContent, ...]:
 
 
 def content_text(content: object) -> str:
-    """Return the text of a record's or message's content.
+    r"""Return the text of a record's or message's content.
 
     The rule for every layer: a str as it is; parts as the texts of the text parts, joined by newlines (images
     add nothing); anything else, a summary's object or None, as "".
@@ -210,7 +210,7 @@ def content_text(content: object) -> str:
 
     Example:
         >>> content_text((TextContent("a"), ImageContent(None, ImageMimeType.PNG, "x"), TextContent("b")))
-        'a\\nb'
+        'a\nb'
         >>> content_text(None)
         ''
     """

@@ -241,7 +241,7 @@ def _resolve(scope: SearchScope, name: Dimension, *, default: Match, exact: bool
                 f"exact_{name}_match needs {name}_id: an id, or None for records without one; got no {name}_id",
                 argument=f"exact_{name}_match",
             )
-        return Match(default.id, default.exact if flag is NOT_SET else flag)
+        return Match(default.id, flag if isinstance(flag, bool) else default.exact)
     if given is not None:
         check_id(given, argument=f"{name}_id")
     return Match(given, exact if flag is NOT_SET else flag)
