@@ -18,6 +18,8 @@ settings.register_profile(
 settings.register_profile("nightly", parent=settings.get_profile("ci"), max_examples=2000, derandomize=False)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
 
+collect_ignore = ["typing"]  # programs for the type checker, not to be run
+
 _PROJECT = Path(__file__).resolve().parent.parent
 
 
