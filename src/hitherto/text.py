@@ -20,6 +20,7 @@ MAX_WORD_LENGTH: Final = 64
 # The combining marks of Latin, Greek and Cyrillic; those of Indic and Semitic scripts carry meaning and stay.
 _ACCENTS: Final = re.compile("[\u0300-\u036f]")
 _ASCII_WORD: Final = re.compile(r"[a-z0-9]+(?:'[a-z0-9]+)*")
+_SPOKEN: Final = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 _APOSTROPHES: Final = str.maketrans("’ʼ＇", "'''")
 _UNSPACED: Final = (
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"  # Thai, Lao, Burmese, Khmer
@@ -93,6 +94,35 @@ def query_words(text: str) -> list[str]:
     found = _split(text)
     kept = [word for word in found if word not in STOP_WORDS] or found
     return list(dict.fromkeys(_stem(word) for word in kept))
+
+
+def query_topic(query: str) -> str:
+    """Return what a query is about, without whom: its telling words, less those that look like names.
+
+    "What books has Melanie read?" is near to everything that names Melanie; "books read" is near to what she read.
+    A vector search asks for the sum of both. A capitalised word inside the query looks like a name, unless all of
+    it is capitals.
+
+    Args:
+        query: The query.
+
+    Returns:
+        The words as written; "" if nothing is left out but stop words, or little but names would be left.
+
+    Example:
+        >>> query_topic("What books has Melanie read?")
+        'books read'
+        >>> query_topic("favourite books"), query_topic("Mag Anna Katzen?")
+        ('', '')
+    """
+    found = _SPOKEN.findall(query)
+    names = {word for word in found[1:] if word[0].isupper() and not word.isupper()}
+    kept = [word for word in found if word not in names and _bare(word) not in STOP_WORDS]
+    return " ".join(kept) if names and len(kept) >= len(names) else ""
+
+
+def _bare(word: str) -> str:
+    return _fold(word).replace("'", "")
 
 
 def _split(text: str) -> list[str]:

@@ -7,7 +7,7 @@ import threading
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hitherto.text import MAX_WORD_LENGTH, STOP_WORDS, query_words, words
+from hitherto.text import MAX_WORD_LENGTH, STOP_WORDS, query_topic, query_words, words
 
 
 def test_forms_of_a_word_meet_in_its_stem() -> None:
@@ -66,6 +66,19 @@ def test_stop_words_are_folded() -> None:
     """Every stop word has the form in which words are compared with it."""
     assert all(word.isascii() and word.isalpha() and word == word.lower() for word in STOP_WORDS)
     assert 180 <= len(STOP_WORDS) <= 320
+
+
+def test_the_topic_of_a_query_leaves_names_out() -> None:
+    """The topic is what is asked about, without the names of whom; acronyms are no names."""
+    assert query_topic("When did Caroline go to the LGBTQ support group?") == "LGBTQ support group"
+    assert query_topic("What are Melanie's pets' names?") == "pets names"
+    assert query_topic("What did Ann and Bo paint?") == ""
+
+
+def test_a_query_without_names_has_no_topic_of_its_own() -> None:
+    """Where nothing is left out but stop words, or names are most of it, the query stands for itself."""
+    assert query_topic("which books are good") == ""
+    assert query_topic("Caroline") == query_topic("") == query_topic("?") == ""
 
 
 def test_encoded_data_is_cut() -> None:
