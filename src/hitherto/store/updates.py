@@ -158,7 +158,7 @@ def _expires_at(
     created_at: Callable[[], datetime],
     retention: MemoryRetentionConfig,
 ) -> datetime | None | NotSetType:
-    if request.ttl_days is NOT_SET and request.ttl_anchor is NOT_SET:
+    if all(value is NOT_SET for value in (request.ttl_days, request.ttl_anchor)):
         return NOT_SET
     if current.record_type in PROFILE_TYPES:
         raise InvalidArgumentError(

@@ -29,7 +29,7 @@ from hitherto.store.requests import (
     StoreHit,
     StoreQuery,
 )
-from hitherto.store.sql import erase, expand, fingerprint, links, numbers, read, rows
+from hitherto.store.sql import erase, expand, fingerprint, links, numbers, read, rows, statistics
 from hitherto.store.sql.search_index import SearchIndex
 from hitherto.store.sql.tables import records, scopes
 from hitherto.store.sql.update import update_record
@@ -48,7 +48,7 @@ _SEARCHABLE_AFTER = (
     .join(scopes, scopes.c.user_no == records.c.user_no)
     .where(records.c.searchable == 1, records.c.record_no > bindparam("after"))
     .order_by(records.c.record_no)
-    .limit(REEMBED_BATCH)
+    .limit(bindparam("most"))
 )
 
 
@@ -154,6 +154,15 @@ class SqlMemoryStore(MemoryStore):
         with self._write() as conn:
             return links.delete_relations(conn, self._index, relation_ids)
 
+    def statistics(self) -> dict[str, Any]:
+        """Count what is stored.
+
+        Returns:
+            ``{"records": {type: count}, "users": count, "embedder": name or None}``.
+        """
+        with self._read() as conn:
+            return statistics.count_records(conn)
+
     def reembed(self, progress: Callable[[int], None] | None = None) -> int:
         """Make all vectors anew with this store's embedder; what was interrupted is resumed.
 
@@ -177,7 +186,7 @@ class SqlMemoryStore(MemoryStore):
         done = 0
         while True:
             with self._read() as conn:
-                found = conn.execute(_SEARCHABLE_AFTER, {"after": after}).all()
+                found = conn.execute(_SEARCHABLE_AFTER, {"after": after, "most": REEMBED_BATCH}).all()
                 stored = rows.records_from_rows(conn, found)
                 texts = rows.stored_texts(conn, [row.record_no for row in found])
             if not found:
