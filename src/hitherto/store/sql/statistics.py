@@ -31,7 +31,7 @@ def count_records(conn: Connection) -> dict[str, Any]:
     """
     fingerprint = read_fingerprint(conn)
     return {
-        "records": {record_type: count for record_type, count in conn.execute(_BY_TYPE)},
+        "records": dict(conn.execute(_BY_TYPE).tuples()),
         "users": conn.execute(_USERS).scalar(),
         "embedder": None if fingerprint is None else str(fingerprint),
     }

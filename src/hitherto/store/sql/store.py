@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import bindparam, select, update
 
+from hitherto.aio import awaitable
 from hitherto.errors import InvalidArgumentError
 from hitherto.models.base import Fingerprint
 from hitherto.notset import NOT_SET
@@ -201,6 +202,8 @@ class SqlMemoryStore(MemoryStore):
         with self._write() as conn:
             fingerprint.write_meta(conn, fingerprint.PROGRESS_KEY, None)
         return done
+
+    reembed_async = awaitable(reembed, limiter_name="models")
 
     def _embedded_again(
         self, found: Sequence[Any], stored: Sequence[Record], texts: dict[int, tuple[str, ...]]
