@@ -14,6 +14,8 @@ from hitherto._optional import require
 from hitherto.errors import ModelError
 
 if TYPE_CHECKING:
+    from types import ModuleType
+
     from numpy.typing import NDArray
 
 _BATCH_TOKENS: Final = 4096
@@ -37,7 +39,9 @@ class BertOnnx:
         self._threads = threads
         self._lock = threading.Lock()
         self._runtime = require("onnxruntime", extra="local")
+        self._errors = _errors_of(self._runtime)
         self._session = self._load()
+        self._abandoned: list[Any] = []  # freeing a parent's session would wait for its threads
         self._process = os.getpid()
         self._inputs = {given.name for given in self._session.get_inputs()}
         if "input_ids" not in self._inputs:
@@ -82,7 +86,7 @@ class BertOnnx:
             output = self._current_session().run(
                 None, {name: value for name, value in feed.items() if name in self._inputs}
             )[0]
-        except RuntimeError as error:  # what onnxruntime's own errors derive from
+        except self._errors as error:
             raise ModelError(f"{self._path.name} failed on {len(batch)} texts: {error}") from error
         return np.asarray(output, dtype=np.float32)
 
@@ -91,6 +95,7 @@ class BertOnnx:
         if self._process != os.getpid():
             with self._lock:
                 if self._process != os.getpid():
+                    self._abandoned.append(self._session)
                     self._session = self._load()
                     self._process = os.getpid()
         return self._session
@@ -104,9 +109,15 @@ class BertOnnx:
             return self._runtime.InferenceSession(
                 str(self._path), options, providers=["CPUExecutionProvider"]
             )
-        except Exception as error:
-            # The runtime raises classes of its own that share no base but this one.
+        except self._errors as error:
             raise ModelError(f"{self._path} cannot be loaded: {error}") from error
+
+
+def _errors_of(runtime: ModuleType) -> tuple[type[Exception], ...]:
+    # The runtime raises classes of its own that share no base but Exception.
+    found = vars(runtime.capi.onnxruntime_pybind11_state).values()
+    own = [value for value in found if isinstance(value, type) and issubclass(value, Exception)]
+    return (RuntimeError, *own)
 
 
 def _batches(lengths: Sequence[int]) -> Iterator[list[int]]:
