@@ -136,7 +136,7 @@ class ChangeVerbs(StorePrimitives):
     def erase_user(self, user_id: str) -> int:
         """Erase a user: everything that carries the id, and the content of their threads, without a trace.
 
-        Slower than :meth:`delete`, as it also clears freed space, indexes and logs.
+        Slower than :meth:`delete`, as it also empties the database's log.
 
         Args:
             user_id: The user.

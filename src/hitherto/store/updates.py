@@ -194,8 +194,15 @@ def _reindexes(current: Record, changes: RecordChanges, request: UpdateRequest) 
         return True
     if changes.content is not NOT_SET and changes.content != current.content:
         return True
-    # The date is part of what is embedded for a message, and of what its words are found by.
-    return isinstance(current, MessageRecord) and changes.timestamp not in (NOT_SET, current.timestamp)
+    if not isinstance(current, MessageRecord):
+        return False
+    # Date and speaker are part of what is embedded for a message, and of what it is found by.
+    renamed = changes.metadata is not NOT_SET and _name(changes.metadata) != _name(current.metadata)
+    return renamed or changes.timestamp not in (NOT_SET, current.timestamp)
+
+
+def _name(metadata: dict[str, Any] | None) -> object:
+    return (metadata or {}).get("name")
 
 
 def _record_after(current: Record, changes: RecordChanges) -> NewRecord:

@@ -164,6 +164,8 @@ class SqlMemoryStore(MemoryStore):
         with self._read() as conn:
             return statistics.count_records(conn)
 
+    statistics_async = awaitable(statistics)
+
     def reembed(self, progress: Callable[[int], None] | None = None) -> int:
         """Make all vectors anew with this store's embedder; what was interrupted is resumed.
 

@@ -138,7 +138,7 @@ class SqliteEngine:
 
     @contextmanager
     def bare(self) -> Iterator[sqlite3.Connection]:
-        """Yield the writer's driver connection outside any transaction, for pragmas and VACUUM."""
+        """Yield the writer's driver connection outside any transaction, for pragmas."""
         self._check_open()
         with self._write_lock:
             if self._writer is None:
@@ -162,12 +162,6 @@ class SqliteEngine:
         if self._closed:
             raise ClosedError(f"{self.path} was closed; open it again")
 
-    def drop_readers(self) -> None:
-        """Close idle read connections, which could hold up a checkpoint."""
-        with suppress(IndexError):
-            while True:
-                self._idle.pop().close()
-
     def close(self) -> None:
         """Close all connections; those in use are closed when they come back."""
         if self._closed or self._pid != os.getpid():
@@ -175,7 +169,9 @@ class SqliteEngine:
             return
         with self._write_lock:
             self._closed = True
-            self.drop_readers()
+            with suppress(IndexError):
+                while True:
+                    self._idle.pop().close()
             if self._writer is not None:
                 self._writer.close()
                 self._writer = None

@@ -184,14 +184,18 @@ class SQLiteStore(SqlMemoryStore):
         return count
 
     def _scrub(self) -> None:
-        # secure_delete has zeroed what was freed; pages that were split or merged may still hold copies of what
-        # moved, and the log holds the pages of before. VACUUM rewrites the one, a checkpoint empties the other.
+        # secure_delete has zeroed what was freed; the log still holds the pages of before, until it is emptied.
         if self._engine.in_memory:
             return
-        self._engine.drop_readers()
         with translate_errors(self._where), self._engine.bare() as driver:
-            driver.execute("VACUUM")
-            driver.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            busy, _, _ = driver.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+        if busy:
+            log.warning(
+                "%s: a reader kept the log from being emptied; what was erased stays in %s-wal until the next "
+                "erase_user(), or until the last connection closes",
+                self._where,
+                self._where,
+            )
 
     def close(self) -> None:
         """Free connections and caches; calling it again does nothing."""
