@@ -21,6 +21,8 @@ MAX_WORD_LENGTH: Final = 64
 _ACCENTS: Final = re.compile("[\u0300-\u036f]")
 _ASCII_WORD: Final = re.compile(r"[a-z0-9]+(?:'[a-z0-9]+)*")
 _SPOKEN: Final = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
+_CAPTION: Final = re.compile(r"\[image: [^\]]*\]")
+_QUESTION: Final = re.compile(r"[^.!?。！？؟\n]+[?？؟]")
 _APOSTROPHES: Final = str.maketrans("’ʼ＇", "'''")
 _UNSPACED: Final = (
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"  # Thai, Lao, Burmese, Khmer
@@ -119,6 +121,21 @@ def query_topic(query: str) -> str:
     names = {word for word in found[1:] if word[0].isupper() and not word.isupper()}
     kept = [word for word in found if word not in names and _bare(word) not in STOP_WORDS]
     return " ".join(kept) if names and len(kept) >= len(names) else ""
+
+
+def question_share(text: str) -> float:
+    """Return how much of a text is questions, from 0 to 1: what only asks seldom holds what is looked for.
+
+    Args:
+        text: The text; captions of images do not count.
+
+    Example:
+        >>> question_share("I did! And you?"), question_share("Really?"), question_share("")
+        (0.5333333333333333, 1.0, 0.0)
+    """
+    said = _CAPTION.sub("", text).strip()
+    asked = sum(len(match.group().strip()) for match in _QUESTION.finditer(said))
+    return min(1.0, asked / len(said)) if said else 0.0
 
 
 def _bare(word: str) -> str:

@@ -7,7 +7,7 @@ import threading
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hitherto.text import MAX_WORD_LENGTH, STOP_WORDS, query_topic, query_words, words
+from hitherto.text import MAX_WORD_LENGTH, STOP_WORDS, query_topic, query_words, question_share, words
 
 
 def test_forms_of_a_word_meet_in_its_stem() -> None:
@@ -79,6 +79,16 @@ def test_a_query_without_names_has_no_topic_of_its_own() -> None:
     """Where nothing is left out but stop words, or names are most of it, the query stands for itself."""
     assert query_topic("which books are good") == ""
     assert query_topic("Caroline") == query_topic("") == query_topic("?") == ""
+
+
+def test_questions_are_weighed_by_length() -> None:
+    """A text of questions has share 1, a statement 0, a mixture what its questions take up, in any script."""
+    assert question_share("How was it? And then?") > 0.9
+    assert question_share("It was good.\nWe went home") == 0.0
+    assert question_share("你好吗？") == question_share("كيف حالك؟") == 1.0
+    assert 0.3 < question_share("Yes, it was good. What about you?") < 0.7
+    assert question_share("Look! [image: who is this?]") == 0.0
+    assert question_share("?") == question_share("") == 0.0
 
 
 def test_encoded_data_is_cut() -> None:
