@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import enum
+import os
+import time
 import uuid
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
@@ -24,13 +26,20 @@ class ImageMimeType(str, enum.Enum):
 
 
 def new_id() -> str:
-    """Return a new random id: a UUID of version 4 as text.
+    """Return a new id: a UUID of version 7 as text, its first part the time and the rest random.
+
+    Ids that are made a millisecond later are greater, so that a store of a million records files new ones side by side
+    instead of all over its index.
 
     Example:
         >>> len(new_id())
         36
+        >>> uuid.UUID(new_id()).version
+        7
     """
-    return str(uuid.uuid4())
+    random_bits = int.from_bytes(os.urandom(10), "big") >> 6
+    value = (time.time_ns() // 1_000_000 & (1 << 48) - 1) << 80 | 0x7 << 76 | (random_bits >> 62) << 64
+    return str(uuid.UUID(int=value | 0b10 << 62 | random_bits & (1 << 62) - 1))
 
 
 @dataclass(frozen=True, slots=True)
