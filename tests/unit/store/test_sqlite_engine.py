@@ -283,3 +283,51 @@ def test_reembedding_needs_an_embedder(file: Path) -> None:
     """Without a model there is nothing to embed with."""
     with SQLiteStore(file) as store, pytest.raises(InvalidArgumentError, match="embedder"):
         store.reembed()
+
+
+def test_vectors_that_were_handed_in_fix_the_dimension(file: Path) -> None:
+    """Ready-made vectors need no embedder; one of the same dimension may take over, another may not."""
+    with SQLiteStore(file) as store:
+        store.add(["x"], "fact", embeddings=[[1.0] * 8])
+        with pytest.raises(EmbedderMismatchError, match=r"unknown model \(8 dimensions\)"):
+            store.add(["y"], "fact", embeddings=[[1.0] * 4])
+        with pytest.raises(InvalidArgumentError, match="8 components"):
+            store.search(None, query_vector=[1.0] * 4)
+    with pytest.raises(EmbedderMismatchError):
+        SQLiteStore(file, embedder=CountingEmbedder("late", 4))
+    with SQLiteStore(file, embedder=CountingEmbedder("late", 8)) as store:
+        store.add(["z"], "fact")
+        assert store.stored_fingerprint.name == "late"  # type: ignore[union-attr]
+        assert store.search("z", 3)
+
+
+def test_an_embedder_without_fingerprint_is_known_by_its_class(file: Path) -> None:
+    """Any object with the two methods will do."""
+
+    class Plain:
+        embedding_dimension = 3
+
+        def embed(self, texts: list[str], *, is_query: bool = False) -> list[list[float]]:
+            return [[1.0, 2.0, 3.0] for _ in texts]
+
+    with SQLiteStore(file, embedder=Plain()) as store:  # type: ignore[arg-type]  # a duck
+        store.add(["x"], "fact")
+        assert str(store.stored_fingerprint) == "Plain (3 dimensions, not normalised)"
+
+
+def test_a_memory_store_does_not_cross_a_fork(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A child cannot see its parent's memory, and is told so."""
+    store = SQLiteStore()
+    parent = os.getpid()
+    monkeypatch.setattr(os, "getpid", lambda: parent + 1)
+    with pytest.raises(ClosedError, match="fork"):
+        store.list("fact")
+    monkeypatch.undo()
+    store.close()
+
+
+@pytest.mark.parametrize("path", ["", "sub/dir/"])
+def test_a_path_that_cannot_be_opened_is_an_error(path: str) -> None:
+    """A folder that does not exist is a clear error."""
+    with pytest.raises((StoreError, InvalidArgumentError)):
+        SQLiteStore(path and f"{path}memory.db")
