@@ -35,7 +35,7 @@ class SchemaPolicy(str, enum.Enum):
     """What opening a store may do to its schema.
 
     REQUIRE_EXISTING changes nothing and wants a current schema. CREATE_IF_EMPTY also creates one where there is
-    none. CREATE_IF_NECESSARY also upgrades an older one and creates what is missing. RECREATE deletes
+    none. CREATE_IF_NECESSARY also upgrades an older one. RECREATE deletes
     everything and starts anew. NO_CHECK neither looks nor changes anything.
     """
 
@@ -146,17 +146,8 @@ def prepare(conn: Connection, policy: SchemaPolicy, *, index_ddl: Sequence[str],
     elif policy is SchemaPolicy.CREATE_IF_NECESSARY and version is not None and version < SCHEMA_VERSION:
         upgrade(conn, index_ddl)
     else:
+        # Another process may have created or upgraded it a moment ago.
         check_current(version, where)
-        _check_complete(conn, present, policy, where)
-
-
-def _check_complete(conn: Connection, present: set[str], policy: SchemaPolicy, where: str) -> None:
-    missing = sorted(set(metadata.tables) - present)
-    if not missing:
-        return
-    if policy is not SchemaPolicy.CREATE_IF_NECESSARY:
-        raise SchemaError(f"{where} lacks the tables {', '.join(missing)}")
-    metadata.create_all(conn)
 
 
 def create(conn: Connection, index_ddl: Sequence[str]) -> None:
