@@ -1,6 +1,6 @@
 """Measures how well search finds the evidence of LoCoMo's questions: python bench/retrieval.py --data FOLDER.
 
-One turn is one message of a thread, one conversation one user. A question counts for the share of its evidence
+One turn is one message, one session (or, with --threads conversation, one conversation) one thread, one conversation one user. A question counts for the share of its evidence
 turns that are among the first 5, 10 and 20 results, and for nDCG at 10. Nothing leaves this machine.
 """
 
@@ -14,7 +14,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from locomo import CATEGORIES, Conversation, Question, load_conversations
 
@@ -55,6 +55,7 @@ class Report:
         embedder: The embedder's name.
         reranker: The reranker's name.
         shared: Whether all conversations were in one store.
+        threads: What made a thread.
         by_category: The scores of each category, and of all.
         texts_per_s: Messages stored and indexed per second.
         ms_per_query: The median time of a search, in milliseconds.
@@ -63,6 +64,7 @@ class Report:
     embedder: str
     reranker: str
     shared: bool
+    threads: str
     by_category: dict[str, Scores]
     texts_per_s: float
     ms_per_query: float
@@ -95,15 +97,20 @@ def mean_scores(rows: Sequence[tuple[float, float, float, float]]) -> Scores:
     return Scores(len(rows), *(round(sum(column) / len(rows), 4) for column in zip(*rows, strict=True)))
 
 
-def store(memory: AgentMemory, conversation: Conversation) -> None:
-    """Store a conversation as one thread of a user of its own.
+def store(memory: AgentMemory, conversation: Conversation, *, threads: str) -> None:
+    """Store a conversation for a user of its own.
 
     Args:
         memory: Where to.
         conversation: The conversation.
+        threads: "session" for a thread for each session, "conversation" for one in all.
     """
-    thread = memory.create_thread(user_id=conversation.name, agent_id="bench")
-    thread.add_messages([turn.message() for turn in conversation.turns])
+    groups: dict[int, list[dict[str, Any]]] = {}
+    for turn in conversation.turns:
+        groups.setdefault(turn.session if threads == "session" else 0, []).append(turn.message())
+    for messages in groups.values():
+        thread = memory.create_thread(user_id=conversation.name, agent_id="bench")
+        thread.add_messages(messages)
 
 
 def ask(
@@ -135,6 +142,7 @@ def measure(
     embedder: Embedder | None,
     config: MemorySearchConfig | None,
     shared: bool,
+    threads: str,
 ) -> tuple[dict[str, Scores], float, float]:
     """Store conversations and ask their questions.
 
@@ -143,6 +151,7 @@ def measure(
         embedder: What embeds, or None for words only.
         config: How to search, or None for the default.
         shared: Whether all are in one store, or each in its own.
+        threads: "session" or "conversation": what makes a thread.
 
     Returns:
         The scores by category, messages stored per second, and the median search in milliseconds.
@@ -155,7 +164,7 @@ def measure(
             with AgentMemory(str(Path(folder, f"{number}.db")), embedder=embedder) as memory:
                 start = time.perf_counter()
                 for conversation in group:
-                    store(memory, conversation)
+                    store(memory, conversation, threads=threads)
                 stored += time.perf_counter() - start
                 for conversation in group:
                     for question in conversation.questions:
@@ -175,7 +184,7 @@ def print_table(report: Report) -> None:
         report: The report.
     """
     place = "one store" if report.shared else "a store each"
-    print(f"embedder {report.embedder}, reranker {report.reranker}, {place}")
+    print(f"embedder {report.embedder}, reranker {report.reranker}, {place}, a thread per {report.threads}")
     print(f"{'category':12} {'questions':>9} {'R@5':>6} {'R@10':>6} {'R@20':>6} {'nDCG@10':>8}")
     for name, one in report.by_category.items():
         print(
@@ -208,6 +217,7 @@ def main() -> None:
     parser.add_argument("--embedder", choices=["none", "local"], default="local")
     parser.add_argument("--reranker", choices=["none", "local"], default="none")
     parser.add_argument("--shared", action="store_true", help="all conversations in one store")
+    parser.add_argument("--threads", choices=["session", "conversation"], default="session")
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
     given = parser.parse_args()
     embedder, reranker = load_models(given.embedder, given.reranker)
@@ -217,9 +227,21 @@ def main() -> None:
 
         config = MemorySearchConfig(max_results=DEPTHS[-1], reranker=reranker)
     scores, speed, latency = measure(
-        load_conversations(given.data), embedder=embedder, config=config, shared=given.shared
+        load_conversations(given.data),
+        embedder=embedder,
+        config=config,
+        shared=given.shared,
+        threads=given.threads,
     )
-    report = Report(given.embedder, given.reranker, given.shared, scores, round(speed, 1), round(latency, 2))
+    report = Report(
+        embedder=given.embedder,
+        reranker=given.reranker,
+        shared=given.shared,
+        threads=given.threads,
+        by_category=scores,
+        texts_per_s=round(speed, 1),
+        ms_per_query=round(latency, 2),
+    )
     if given.json:
         print(json.dumps(asdict(report), indent=2))
     else:
