@@ -1,7 +1,8 @@
 """Measures how well search finds the evidence of LoCoMo's questions: python bench/retrieval.py --data FOLDER.
 
-One turn is one message, one session (or, with --threads conversation, one conversation) one thread, one conversation one user. A question counts for the share of its evidence
-turns that are among the first 5, 10 and 20 results, and for nDCG at 10. Nothing leaves this machine.
+One turn is one message, one conversation one user, and one session one thread (--threads conversation: all of them
+one thread). A question counts for the share of its evidence turns that are among the first 5, 10 and 20 results,
+and for nDCG at 10. Nothing leaves this machine.
 """
 
 from __future__ import annotations
@@ -21,9 +22,8 @@ from locomo import CATEGORIES, Conversation, Question, load_conversations
 from hitherto import AgentMemory
 
 if TYPE_CHECKING:
-    from hitherto.search.config import MemorySearchConfig
-
     from hitherto.models.base import Embedder, Reranker
+    from hitherto.search.config import MemorySearchConfig
 
 DEPTHS = (5, 10, 20)
 
