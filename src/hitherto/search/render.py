@@ -70,8 +70,8 @@ def escape(value: object) -> str:
         value: Anything; its ``str`` without outer white space is used.
 
     Example:
-        >>> escape(" a < b & c\\x00 ")
-        'a &lt; b &amp; c\\ufffd'
+        >>> escape(" a < b & c ")
+        'a &lt; b &amp; c'
     """
     text = _ILLEGAL.sub("\ufffd", str(value).strip())
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
@@ -141,9 +141,7 @@ def _tags(record_type: str) -> tuple[str, str]:
 
 def _linked(parent: Record, relation: RecordRelation, block: str) -> str:
     seen_from_target = relation.target_record_id == parent.id
-    label = relation.opposite_relation_type if seen_from_target else relation.relation_type
-    if label is None:
-        label = relation.relation_type
+    label = (relation.opposite_relation_type if seen_from_target else None) or relation.relation_type
     inner = f"{element('relation_type', label)}\n{block}"
     return f"<linked_record>\n{indent(inner)}\n</linked_record>"
 
