@@ -6,10 +6,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-from hitherto.store.sqlite.vectors import INDEX_DDL
-
 from hitherto.store.sql.migrate import create, upgrade
 from hitherto.store.sqlite.engine import SqliteEngine
+from hitherto.store.sqlite.entries import INDEX_DDL
 from hitherto.store.sqlite.store import SQLiteStore
 
 

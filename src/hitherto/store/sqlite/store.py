@@ -27,9 +27,9 @@ from hitherto.store.sql.migrate import (
 from hitherto.store.sql.store import SqlMemoryStore
 from hitherto.store.sql.tables import SCHEMA_VERSION
 from hitherto.store.sqlite.engine import Durability, SqliteEngine, warn_of_wal_reset_race
+from hitherto.store.sqlite.entries import INDEX_DDL
 from hitherto.store.sqlite.errors import translate_errors
 from hitherto.store.sqlite.search import SqliteSearch
-from hitherto.store.sqlite.vectors import INDEX_DDL
 
 if TYPE_CHECKING:
     from hitherto.models.base import Embedder
