@@ -29,6 +29,7 @@ if TYPE_CHECKING:
         StoreError,
     )
     from hitherto.lifetime import MemoryRetentionConfig, TimeToLiveAnchor
+    from hitherto.memory import AgentMemory
     from hitherto.messages import ImageContent, ImageMimeType, Message, MessageContent, TextContent
     from hitherto.models.base import (
         LLM,
@@ -59,9 +60,17 @@ if TYPE_CHECKING:
     )
     from hitherto.relations import MemoryLink, RecordRelation
     from hitherto.scope import Scope, SearchScope
+    from hitherto.search.config import (
+        MemorySearchConfig,
+        PruningEvaluationMode,
+        PruningMemorySearchConfig,
+        TopKMemorySearchConfig,
+    )
+    from hitherto.search.result import SearchResult, SearchResultFormatConfig
     from hitherto.store.base import MemoryStore, PendingRecordBatch, SearchStrategy
     from hitherto.store.sql.migrate import SchemaPolicy
     from hitherto.store.sqlite.store import SQLiteStore
+    from hitherto.thread import Thread
 
 __all__ = [
     "LLM",

@@ -95,10 +95,10 @@ def _store(file: str, *, quiet: bool) -> dict[str, Any]:
             )
             messages += len(session.turns)
         for fact in FACTS:
-            link = {"link_type": fact.link[0], "memory_id_to_link": fact.link[1]} if fact.link else {}
-            memory.add_memory(
-                fact.text, memory_type=fact.kind, memory_id=fact.id, user_id=USER, agent_id=AGENT, **link
-            )
+            options: dict[str, Any] = {"memory_type": fact.kind, "memory_id": fact.id}
+            if fact.link:
+                options["link_type"], options["memory_id_to_link"] = fact.link
+            memory.add_memory(fact.text, user_id=USER, agent_id=AGENT, **options)
         # Somebody else's memory, which no search for Mia may ever show.
         memory.add_memory("Ivo eats shellfish every Friday", memory_type="fact", user_id="ivo")
     stored = {"file": file, "messages": messages, "memories": len(FACTS) + 1, "threads": len(SESSIONS)}

@@ -65,12 +65,13 @@ def add(
     """Remember something. Makes the store if there is none."""
     from hitherto import AgentMemory
 
-    options = _given(user_id=user, agent_id=agent, thread_id=thread)
+    options: dict[str, Any] = _given(user_id=user, agent_id=agent, thread_id=thread)
+    options["memory_type"] = memory_type
     if ttl_days is not None:
         options["ttl_days"] = ttl_days
     kept = _metadata(metadata)
     with AgentMemory(file) as memory:
-        memory_id = memory.add_memory(content, memory_type=memory_type, metadata=kept, **options)
+        memory_id = memory.add_memory(content, metadata=kept, **options)
     if as_json:
         print_json({"id": memory_id})
     else:

@@ -10,7 +10,7 @@ from hitherto.aio import awaitable
 from hitherto.errors import InvalidArgumentError, shown
 from hitherto.filters import parse_filter
 from hitherto.notset import NOT_SET, NotSetType
-from hitherto.records import MessageRecord, Record
+from hitherto.records import MemoryRecord, MessageRecord, Record
 from hitherto.scope import check_id
 from hitherto.store.checks import check_record_type
 from hitherto.store.primitives import StorePrimitives
@@ -96,6 +96,52 @@ class ReadVerbs(StorePrimitives):
         )
 
     list_async = awaitable(list)
+
+    def list_memories(
+        self,
+        *,
+        limit: int | None | NotSetType = NOT_SET,
+        thread_id: str | None | NotSetType = NOT_SET,
+        user_id: str | None | NotSetType = NOT_SET,
+        agent_id: str | None | NotSetType = NOT_SET,
+        metadata_filter: dict[str, Any] | None | NotSetType = NOT_SET,
+        before: str | NotSetType = NOT_SET,
+    ) -> builtins.list[MemoryRecord]:
+        """Return the newest memories of all four types together, oldest first.
+
+        Args:
+            limit: The most memories, 10,000 by default; None for all.
+            thread_id: Only this thread's, None for those without one.
+            user_id: The same for the user.
+            agent_id: The same for the agent.
+            metadata_filter: Only memories whose metadata match; None for those without metadata.
+            before: Only memories older than the one with this id.
+
+        Raises:
+            InvalidArgumentError: If an argument is not allowed.
+            NotFoundError: If there is no memory with the id *before*.
+        """
+        for name, value in (("thread_id", thread_id), ("user_id", user_id), ("agent_id", agent_id)):
+            if value is not NOT_SET and value is not None:
+                check_id(value, argument=name)
+        found = self._list(
+            RecordQuery(
+                record_type="memory",
+                any_memory=True,
+                now=self._now(),
+                limit=check_limit(limit),
+                before=before if before is NOT_SET else check_id(before, argument="before"),
+                thread_id=thread_id,
+                user_id=user_id,
+                agent_id=agent_id,
+                metadata_filter=metadata_filter
+                if metadata_filter is NOT_SET
+                else parse_filter(metadata_filter),
+            )
+        )
+        return [record for record in found if isinstance(record, MemoryRecord)]
+
+    list_memories_async = awaitable(list_memories)
 
     def list_thread_messages(
         self,

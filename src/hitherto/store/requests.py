@@ -134,6 +134,7 @@ class RecordQuery:
         agent_id: The same for the agent.
         metadata_filter: Only records whose metadata match; None for records without metadata; NOT_SET for any.
         include_bytes: Whether images come with their bytes.
+        any_memory: Whether all four types of memory are meant, record_type being "memory".
     """
 
     record_type: str
@@ -146,6 +147,7 @@ class RecordQuery:
     agent_id: str | None | NotSetType = NOT_SET
     metadata_filter: Filter | None | NotSetType = NOT_SET
     include_bytes: bool = False
+    any_memory: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from hitherto.errors import NotFoundError, shown
 from hitherto.filters import Filter
 from hitherto.lifetime import format_time, parse_time
 from hitherto.notset import NOT_SET
-from hitherto.records import PROFILE_TYPES, MessageRecord, Record
+from hitherto.records import MEMORY_TYPES, PROFILE_TYPES, MessageRecord, Record
 from hitherto.store.requests import MessageQuery, RecordQuery
 from hitherto.store.sql.rows import RECORD_COLUMNS, id_space, records_from_rows
 from hitherto.store.sql.tables import NO_USER, records, scopes
@@ -74,6 +74,7 @@ def list_records(conn: Connection, query: RecordQuery) -> list[Record]:
         _dimension(query.agent_id) if scoped else "",
         _dimension(query.thread_id) if scoped else "",
         query.record_id is not NOT_SET,
+        query.any_memory,
     )
     values = {
         "type": query.record_type,
@@ -114,8 +115,10 @@ def _number(conn: Connection, record_type: str, record_id: str) -> int:
 
 
 @functools.lru_cache(maxsize=64)
-def _list_statement(user: str, agent: str, thread: str, by_id: bool) -> Select[Any]:
-    statement = _BASE.where(records.c.record_type == bindparam("type"))
+def _list_statement(user: str, agent: str, thread: str, by_id: bool, any_memory: bool) -> Select[Any]:
+    statement = _BASE.where(
+        records.c.record_type.in_(MEMORY_TYPES) if any_memory else records.c.record_type == bindparam("type")
+    )
     if user == "none":
         statement = statement.where(records.c.user_no == NO_USER)
     elif user == "id":

@@ -1,0 +1,1 @@
+"""The verbs of :class:`~hitherto.memory.AgentMemory`, by subject."""

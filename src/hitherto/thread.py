@@ -1,0 +1,612 @@
+"""Thread: one conversation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from hitherto import memories
+from hitherto.aio import awaitable
+from hitherto.errors import InvalidArgumentError, NotFoundError, shown
+from hitherto.incoming import MessageInput, MetadataInput, read_content, read_messages
+from hitherto.lifetime import TimeToLiveAnchor
+from hitherto.memories import LinkType, MemoryType
+from hitherto.messages import ImageContent, Message, MessageContent, TextContent
+from hitherto.notset import NOT_SET, NotSetType
+from hitherto.records import MessageRecord, RecordStatus, ThreadRecord
+from hitherto.scope import SearchScope, resolve_for_thread
+from hitherto.search import pipeline
+from hitherto.search.config import MemorySearchConfig
+from hitherto.search.result import SearchResult
+from hitherto.session import DEFAULT_TIMEOUT_S, Session, check_timeout, read_scope
+from hitherto.thread_settings import ThreadSettings
+
+DEFAULT_WINDOW = 100
+"""How many messages are returned where no range is asked for."""
+
+
+class Thread:
+    """One conversation: its messages, and the memories that belong to it.
+
+    Threads are made by :meth:`AgentMemory.create_thread` and :meth:`AgentMemory.get_thread`. Python threads may
+    share one.
+
+    Example:
+        >>> from hitherto import AgentMemory
+        >>> with AgentMemory(":memory:", embedder=None) as memory:
+        ...     thread = memory.create_thread(user_id="mia")
+        ...     _ = thread.add_messages([{"role": "user", "content": "Otto hates the tram bell"}])
+        ...     [result.content for result in thread.search("tram")]
+        ['Otto hates the tram bell']
+    """
+
+    def __init__(
+        self,
+        session: Session,
+        record: ThreadRecord,
+        settings: ThreadSettings,
+        search_config: MemorySearchConfig,
+    ) -> None:
+        """Make a handle; programs call :meth:`AgentMemory.create_thread` instead."""
+        self._session = session
+        self._record = record
+        self._settings = settings
+        self._search_config = search_config
+
+    @property
+    def thread_id(self) -> str:
+        """The thread's id."""
+        return self._record.id
+
+    @property
+    def user_id(self) -> str | None:
+        """The user's id, or None."""
+        return self._record.user_id
+
+    @property
+    def agent_id(self) -> str | None:
+        """The agent's id, or None."""
+        return self._record.agent_id
+
+    @property
+    def metadata(self) -> dict[str, Any] | None:
+        """The thread's metadata, as they were when the handle was made."""
+        return self._record.metadata
+
+    @property
+    def max_message_token_length(self) -> int:
+        """From how many tokens on a message is shortened in prompts; <= 0 for never."""
+        return self._settings.max_message_token_length
+
+    @property
+    def message_shortening_input_token_limit(self) -> int:
+        """How many tokens of a long message are read to shorten it; <= 0 for all."""
+        return self._settings.message_shortening_input_token_limit
+
+    def add_messages(
+        self,
+        messages: Sequence[MessageInput],
+        metadata: MetadataInput = NOT_SET,
+        ttl_days: float | None | list[float | None] | NotSetType = NOT_SET,
+        ttl_anchor: TimeToLiveAnchor | list[TimeToLiveAnchor] | NotSetType = NOT_SET,
+    ) -> list[str]:
+        """Store messages, in order, all or none.
+
+        Args:
+            messages: :class:`Message` objects, or mappings with ``role``, ``content`` and maybe ``id``,
+                ``timestamp`` and ``metadata``. Content is a text, or a list of parts.
+            metadata: One object for all messages, or a list with one for each; replaces the messages' own.
+            ttl_days: Days until they expire, for all or for each; None for never.
+            ttl_anchor: From when the days count.
+
+        Returns:
+            The messages' ids.
+
+        Raises:
+            ArgumentTypeError: If an argument or field has the wrong type.
+            InvalidArgumentError: If a value is not allowed.
+            NotFoundError: If a mapping lacks a key.
+            ConflictError: If an id is taken; AlreadyStoredError if by the very same message.
+        """
+        store = self._session.store
+        incoming = read_messages(messages, metadata)
+        if not incoming.ids:
+            return []
+        return store.add(
+            incoming.contents,
+            "message",
+            record_ids=list(incoming.ids),
+            thread_ids=self.thread_id,
+            user_ids=self.user_id,
+            agent_ids=self.agent_id,
+            roles=list(incoming.roles),
+            timestamps=list(incoming.timestamps),
+            metadata=incoming.metadata,
+            ttl_days=ttl_days,
+            ttl_anchor=ttl_anchor,
+        )
+
+    add_messages_async = awaitable(add_messages, limiter_name="models")
+
+    def get_messages(
+        self,
+        *,
+        start: int | None | NotSetType = NOT_SET,
+        end: int | None | NotSetType = NOT_SET,
+        include_image_bytes: bool | NotSetType = NOT_SET,
+    ) -> list[Message]:
+        """Return messages, oldest first; without a range the last 100.
+
+        Args:
+            start: The first one's place among the thread's messages, from 0; negative counts from the end. Given
+                alone, 100 messages from there on.
+            end: The place behind the last one; None or -1 for the end.
+            include_image_bytes: Whether image parts come with their bytes; default False.
+
+        Raises:
+            InvalidArgumentError: If start or end is no number.
+        """
+        store = self._session.store
+        with_bytes = include_image_bytes is True
+        if start is NOT_SET and end is NOT_SET:
+            records = store.list_thread_messages(
+                self.thread_id, last_n=DEFAULT_WINDOW, include_bytes=with_bytes
+            )
+            return [_message(record) for record in records]
+        first = 0 if start is NOT_SET or start is None else _place(start, "start")
+        if end is NOT_SET:
+            last: int | None = first + DEFAULT_WINDOW
+        else:
+            last = None if end is None else _place(end, "end")
+        records = store.list_thread_messages(self.thread_id, include_bytes=with_bytes)
+        return [_message(record) for record in records[first : None if last == -1 else last]]
+
+    get_messages_async = awaitable(get_messages)
+
+    def get_message(
+        self, message_id: str, *, included_image_ids: list[str] | None | NotSetType = NOT_SET
+    ) -> Message:
+        """Return one message of this thread.
+
+        Args:
+            message_id: Its id.
+            included_image_ids: The image parts that come with their bytes; None or nothing for none.
+
+        Raises:
+            InvalidArgumentError: If included_image_ids is no list.
+            NotFoundError: If this thread has no such message.
+        """
+        if not (
+            included_image_ids is NOT_SET
+            or included_image_ids is None
+            or isinstance(included_image_ids, list)
+        ):
+            raise InvalidArgumentError(
+                f"included_image_ids must be a list or None, got {shown(included_image_ids)}",
+                argument="included_image_ids",
+            )
+        wanted = set(included_image_ids) if isinstance(included_image_ids, list) else set()
+        return _message(self._known_message(message_id, include_bytes=bool(wanted)), images=wanted)
+
+    get_message_async = awaitable(get_message)
+
+    def update_message(
+        self,
+        message_id: str,
+        content: str | list[dict[str, Any]] | NotSetType = NOT_SET,
+        metadata: dict[str, Any] | None | NotSetType = NOT_SET,
+        ttl_days: float | None | NotSetType = NOT_SET,
+        ttl_anchor: TimeToLiveAnchor | NotSetType = NOT_SET,
+    ) -> str:
+        """Change a message; what is not given stays, its expiry too.
+
+        Args:
+            message_id: Its id.
+            content: The new content, a text or a list of parts.
+            metadata: The new metadata, as a whole; None for none.
+            ttl_days: The new number of days until it expires; None for never.
+            ttl_anchor: From when the days count.
+
+        Returns:
+            The message's id.
+
+        Raises:
+            ArgumentTypeError: If an argument has the wrong type.
+            InvalidArgumentError: If a value is not allowed.
+            NotFoundError: If this thread has no such message.
+        """
+        changes: dict[str, Any] = {"metadata": metadata, "ttl_days": ttl_days, "ttl_anchor": ttl_anchor}
+        if content is not NOT_SET:
+            changes["content"] = read_content(content)
+        record = self._known_message(message_id)
+        given = {name: value for name, value in changes.items() if value is not NOT_SET}
+        if given and not self._session.store.update("message", record.id, **given):
+            raise self._no_message(message_id)
+        return record.id
+
+    update_message_async = awaitable(update_message, limiter_name="models")
+
+    def delete_message(self, message_id: str) -> int:
+        """Delete a message and its images.
+
+        Args:
+            message_id: Its id.
+
+        Returns:
+            1, or 0 if this thread has no such message.
+        """
+        record = self._find_message(message_id)
+        return 0 if record is None else self._session.store.delete("message", record.id)
+
+    delete_message_async = awaitable(delete_message)
+
+    def add_memory(
+        self,
+        content: str,
+        *,
+        memory_type: MemoryType | NotSetType = NOT_SET,
+        user_id: str | None | NotSetType = NOT_SET,
+        agent_id: str | None | NotSetType = NOT_SET,
+        thread_id: str | None | NotSetType = NOT_SET,
+        memory_id: str | None | NotSetType = NOT_SET,
+        metadata: dict[str, Any] | None | NotSetType = NOT_SET,
+        timestamp: str | None | NotSetType = NOT_SET,
+        ttl_days: float | None | NotSetType = NOT_SET,
+        ttl_anchor: TimeToLiveAnchor | NotSetType = NOT_SET,
+        status: RecordStatus | NotSetType = NOT_SET,
+        memory_id_to_link: str | NotSetType = NOT_SET,
+        link_type: LinkType | NotSetType = NOT_SET,
+        link_id: str | NotSetType = NOT_SET,
+        link_timestamp: str | None | NotSetType = NOT_SET,
+        link_metadata: dict[str, Any] | None | NotSetType = NOT_SET,
+    ) -> str:
+        """Store a memory of this thread; see :meth:`AgentMemory.add_memory`.
+
+        Args:
+            content: What it says.
+            memory_type: "memory" (default), "fact", "guideline" or "preference".
+            user_id: The user; by default the thread's.
+            agent_id: The agent; by default the thread's.
+            thread_id: The thread; by default this one.
+            memory_id: Its id; by default a new one.
+            metadata: A JSON object.
+            timestamp: When what it says happened.
+            ttl_days: Days until it expires; None for never.
+            ttl_anchor: From when the days count.
+            status: Whether it holds.
+            memory_id_to_link: An earlier memory of this thread that it is linked to.
+            link_type: How it stands to that memory.
+            link_id: The link's id.
+            link_timestamp: When the link came to hold.
+            link_metadata: The link's metadata.
+
+        Returns:
+            The memory's id.
+
+        Raises:
+            InvalidArgumentError: If a value is not allowed.
+            NotFoundError: If the memory to link is not there, or not of this thread.
+            ConflictError: If the id is taken.
+        """
+        own = {"user_id": self.user_id, "agent_id": self.agent_id, "thread_id": self.thread_id}
+        given = {"user_id": user_id, "agent_id": agent_id, "thread_id": thread_id}
+        return memories.add_memory(
+            self._session.store,
+            content,
+            memory_type="memory" if memory_type is NOT_SET else memory_type,
+            memory_id=memory_id,
+            scope={name: own[name] if value is NOT_SET else value for name, value in given.items()},
+            link=memories.read_link(memory_id_to_link, link_type, link_id, link_timestamp, link_metadata),
+            within=self.thread_id,
+            metadata=metadata,
+            timestamp=timestamp,
+            ttl_days=ttl_days,
+            ttl_anchor=ttl_anchor,
+            status=status,
+        )
+
+    add_memory_async = awaitable(add_memory, limiter_name="models")
+
+    def update_memory(
+        self,
+        memory_id: str,
+        content: str | NotSetType = NOT_SET,
+        metadata: dict[str, Any] | None | NotSetType = NOT_SET,
+        timestamp: str | None | NotSetType = NOT_SET,
+        ttl_days: float | None | NotSetType = NOT_SET,
+        ttl_anchor: TimeToLiveAnchor | NotSetType = NOT_SET,
+        status: RecordStatus | NotSetType = NOT_SET,
+    ) -> str:
+        """Change a memory of this thread; what is not given stays; see :meth:`AgentMemory.update_memory`.
+
+        Args:
+            memory_id: Its id.
+            content: What it says now.
+            metadata: The new metadata, as a whole; None for none.
+            timestamp: The new time.
+            ttl_days: The new number of days until it expires; None for never.
+            ttl_anchor: From when the days count.
+            status: Whether it holds.
+
+        Returns:
+            The memory's id.
+
+        Raises:
+            InvalidArgumentError: If a value is not allowed.
+            NotFoundError: If this thread has no such memory.
+        """
+        return memories.update_memory(
+            self._session.store,
+            memory_id,
+            within=self.thread_id,
+            content=content,
+            metadata=metadata,
+            timestamp=timestamp,
+            ttl_days=ttl_days,
+            ttl_anchor=ttl_anchor,
+            status=status,
+        )
+
+    update_memory_async = awaitable(update_memory, limiter_name="models")
+
+    def delete_memory(self, memory_id: str) -> int:
+        """Delete a memory of this thread, and the links that touch it.
+
+        Args:
+            memory_id: Its id.
+
+        Returns:
+            1, or 0 if this thread has no such memory.
+        """
+        return memories.delete_memory(self._session.store, memory_id, within=self.thread_id)
+
+    delete_memory_async = awaitable(delete_memory)
+
+    def search(
+        self,
+        query: str,
+        *,
+        user_id: str | None | NotSetType = NOT_SET,
+        agent_id: str | None | NotSetType = NOT_SET,
+        thread_id: str | None | NotSetType = NOT_SET,
+        exact_user_match: bool | NotSetType = NOT_SET,
+        exact_agent_match: bool | NotSetType = NOT_SET,
+        exact_thread_match: bool | NotSetType = NOT_SET,
+        max_results: int | None | NotSetType = NOT_SET,
+        token_budget: int | None | NotSetType = NOT_SET,
+        soft_token_budget: int | None | NotSetType = NOT_SET,
+        record_types: Iterable[str] | NotSetType = NOT_SET,
+        metadata_filter: dict[str, Any] | None | NotSetType = NOT_SET,
+        num_hops: int | NotSetType = NOT_SET,
+        max_linked_results: int | NotSetType = NOT_SET,
+        include_invalid_results: bool | NotSetType = NOT_SET,
+        scope: SearchScope | None | NotSetType = NOT_SET,
+        search_config: MemorySearchConfig | NotSetType = NOT_SET,
+        explain: bool = False,
+    ) -> list[SearchResult]:
+        """Search what the thread's user and agent have, in all their threads; this thread ranks first among equals.
+
+        Args:
+            query: What to look for.
+            user_id: Another user, or None for records without one; by default the thread's, exact.
+            agent_id: The same for the agent.
+            thread_id: The same for the thread; by default this one, not exact.
+            exact_user_match: Whether the user's id filters; default True.
+            exact_agent_match: Whether the agent's id filters; default True.
+            exact_thread_match: Whether the thread's id filters; default False.
+            max_results: The most results, 1 to 1000; default 10.
+            token_budget: The most tokens of all results together.
+            soft_token_budget: The result that reaches so many tokens is the last one.
+            record_types: Only these types.
+            metadata_filter: Only records whose metadata match.
+            num_hops: How far links are followed from each memory found, 0 to 5.
+            max_linked_results: The most linked records for each; default 100.
+            include_invalid_results: Whether invalid records qualify; default True.
+            scope: The ids and flags in one value, instead of the keywords.
+            search_config: How the search goes on after retrieval; by default the thread's configuration.
+            explain: Whether each result says why it is there.
+
+        Returns:
+            The results, best first.
+
+        Raises:
+            ArgumentTypeError: If an argument has the wrong type.
+            InvalidArgumentError: If a value is not allowed.
+        """
+        asked = read_scope(
+            scope,
+            user_id=user_id,
+            agent_id=agent_id,
+            thread_id=thread_id,
+            exact_user_match=exact_user_match,
+            exact_agent_match=exact_agent_match,
+            exact_thread_match=exact_thread_match,
+        )
+        return pipeline.search(
+            self._session.store,
+            query,
+            resolve_for_thread(asked, user_id=self.user_id, agent_id=self.agent_id, thread_id=self.thread_id),
+            self._search_config if search_config is NOT_SET else search_config,
+            max_results=max_results,
+            token_budget=token_budget,
+            soft_token_budget=soft_token_budget,
+            record_types=record_types,
+            metadata_filter=metadata_filter,
+            num_hops=num_hops,
+            max_linked_results=max_linked_results,
+            include_invalid_results=include_invalid_results,
+            explain=explain,
+        )
+
+    search_async = awaitable(search, limiter_name="models")
+
+    def link_records(
+        self,
+        source_record_id: str,
+        source_record_type: str,
+        target_record_id: str,
+        target_record_type: str,
+        relation_type: str,
+        opposite_relation_type: str | NotSetType = NOT_SET,
+        relation_id: str | NotSetType = NOT_SET,
+        timestamp: str | None | NotSetType = NOT_SET,
+        metadata: dict[str, Any] | None | NotSetType = NOT_SET,
+    ) -> str:
+        """Link two memories of this thread; see :meth:`AgentMemory.link_records`.
+
+        Args:
+            source_record_id: The memory that the link starts from.
+            source_record_type: Its type.
+            target_record_id: The memory that it points at.
+            target_record_type: Its type.
+            relation_type: How the source stands to the target.
+            opposite_relation_type: How the target stands to the source.
+            relation_id: The link's id.
+            timestamp: When it came to hold.
+            metadata: A JSON object.
+
+        Returns:
+            The link's id.
+
+        Raises:
+            InvalidArgumentError: If an end is no memory, or there is such a link already.
+            NotFoundError: If an end is not there, or not of this thread.
+        """
+        return memories.link_records(
+            self._session.store,
+            (source_record_id, source_record_type),
+            (target_record_id, target_record_type),
+            relation_type,
+            within=self.thread_id,
+            opposite_relation_type=opposite_relation_type,
+            relation_id=relation_id,
+            timestamp=timestamp,
+            metadata=metadata,
+        )
+
+    link_records_async = awaitable(link_records)
+
+    def update_record_link(
+        self,
+        relation_id: str,
+        relation_type: str | NotSetType = NOT_SET,
+        opposite_relation_type: str | NotSetType = NOT_SET,
+        timestamp: str | None | NotSetType = NOT_SET,
+        metadata: dict[str, Any] | None | NotSetType = NOT_SET,
+    ) -> int:
+        """Change a link between memories of this thread; what is not given stays.
+
+        Args:
+            relation_id: The link's id.
+            relation_type: Its new kind.
+            opposite_relation_type: Its new reverse.
+            timestamp: Its new time.
+            metadata: Its new metadata, as a whole.
+
+        Returns:
+            1, or 0 if there is no such link.
+
+        Raises:
+            InvalidArgumentError: If nothing is given.
+            NotFoundError: If the link belongs to another thread.
+        """
+        return memories.update_link(
+            self._session.store,
+            relation_id,
+            within=self.thread_id,
+            relation_type=relation_type,
+            opposite_relation_type=opposite_relation_type,
+            timestamp=timestamp,
+            metadata=metadata,
+        )
+
+    update_record_link_async = awaitable(update_record_link)
+
+    def delete_record_link(
+        self,
+        source_record_id: str | NotSetType = NOT_SET,
+        source_record_type: str | NotSetType = NOT_SET,
+        target_record_id: str | NotSetType = NOT_SET,
+        target_record_type: str | NotSetType = NOT_SET,
+        relation_type: str | NotSetType = NOT_SET,
+        relation_id: str | NotSetType = NOT_SET,
+    ) -> int:
+        """Delete a link between memories of this thread, named by its id or by its ends and kind.
+
+        Args:
+            source_record_id: The memory that it starts from.
+            source_record_type: Its type.
+            target_record_id: The memory that it points at.
+            target_record_type: Its type.
+            relation_type: Its kind.
+            relation_id: Its id, instead of the five others.
+
+        Returns:
+            1, or 0 if there is no such link.
+
+        Raises:
+            InvalidArgumentError: If it is not named in one of the two ways.
+            NotFoundError: If the link belongs to another thread.
+        """
+        ends = (source_record_id, source_record_type, target_record_id, target_record_type, relation_type)
+        return memories.delete_link(self._session.store, relation_id, ends, within=self.thread_id)
+
+    delete_record_link_async = awaitable(delete_record_link)
+
+    def wait_for_memory_extraction(self, timeout: float | None = DEFAULT_TIMEOUT_S) -> None:
+        """Wait until nothing is left to extract from this thread.
+
+        Args:
+            timeout: Seconds to wait at most; None for no bound.
+
+        Raises:
+            ArgumentTypeError: If timeout is no number.
+            InvalidArgumentError: If timeout is not above 0.
+        """
+        self._session.check_open()
+        check_timeout(timeout)
+
+    wait_for_memory_extraction_async = awaitable(wait_for_memory_extraction, limiter_name="models")
+
+    def _find_message(self, message_id: object, *, include_bytes: bool = False) -> MessageRecord | None:
+        store = self._session.store
+        if not isinstance(message_id, str) or not message_id:
+            return None
+        record = store.get("message", message_id, include_bytes=include_bytes)
+        if not isinstance(record, MessageRecord) or record.thread_id != self.thread_id:
+            return None
+        return record
+
+    def _known_message(self, message_id: object, *, include_bytes: bool = False) -> MessageRecord:
+        record = self._find_message(message_id, include_bytes=include_bytes)
+        if record is None:
+            raise self._no_message(message_id)
+        return record
+
+    def _no_message(self, message_id: object) -> NotFoundError:
+        return NotFoundError(f"there is no message {shown(message_id)} in thread {shown(self.thread_id)}")
+
+
+def _place(value: Any, name: str) -> int:
+    try:
+        return int(value)
+    except (TypeError, ValueError, OverflowError):
+        raise InvalidArgumentError(
+            f"{name} must be a whole number, got {shown(value)}", argument=name
+        ) from None
+
+
+def _message(record: MessageRecord, *, images: set[str] | None = None) -> Message:
+    content: Any = record.content
+    if isinstance(content, tuple):
+        if len(content) == 1 and isinstance(content[0], TextContent):
+            content = content[0].text
+        elif images is not None:
+            content = tuple(_shown_part(part, images) for part in content)
+    return Message(record.role or "", content, record.timestamp, record.metadata, record.id)
+
+
+def _shown_part(part: MessageContent, images: set[str]) -> MessageContent:
+    if isinstance(part, ImageContent) and part.id not in images:
+        return ImageContent(None, part.mime_type, part.description, id=part.id, timestamp=part.timestamp)
+    return part
