@@ -29,6 +29,8 @@ class SearchSettings:
         words_share: What words weigh in the fusion.
         meaning_share: What meaning weighs in the fusion.
         speaker_bonus: What is added to a record whose speaker is the only one that the query names.
+        question_penalty: What is taken from a record that only asks; from others in proportion.
+        topic_weight: What the vector of a query's topic counts beside the vector of the whole query.
         exact_rows: Up to so many rows a scope's vectors are scanned in full precision; above by 1-bit codes.
         rescored_rows: How many of the best rows of a scan by codes are scored again in full precision.
 
@@ -52,7 +54,9 @@ class SearchSettings:
     next_meaning: float = 0.1
     words_share: float = 0.4
     meaning_share: float = 0.6
-    speaker_bonus: float = 0.15
+    speaker_bonus: float = 0.2
+    question_penalty: float = 0.1
+    topic_weight: float = 1.0
     exact_rows: int = 50_000
     rescored_rows: int = 500
 

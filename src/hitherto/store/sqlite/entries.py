@@ -10,15 +10,16 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from datetime import datetime, timedelta, timezone
+from typing import TYPE_CHECKING, Final
 from zlib import crc32
 
 import numpy as np
 
 from hitherto.lifetime import parse_time
 from hitherto.store.index_text import date_words
-from hitherto.store.sqlite.codes import bit_codes, unit_rows
-from hitherto.text import words
+from hitherto.store.sqlite.vectors import bit_codes, unit_rows
+from hitherto.text import question_share, words
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -29,7 +30,7 @@ INDEX_DDL: Final = (
     """CREATE TABLE IF NOT EXISTS entries (
         user_no INTEGER NOT NULL, record_no INTEGER NOT NULL, chunk_no INTEGER NOT NULL,
         version INTEGER NOT NULL, record_type INTEGER NOT NULL, agent_id TEXT, thread_id TEXT,
-        valid INTEGER NOT NULL, expires INTEGER NOT NULL, speaker TEXT,
+        valid INTEGER NOT NULL, expires INTEGER NOT NULL, speaker TEXT, question INTEGER NOT NULL,
         tokens BLOB NOT NULL, dates BLOB NOT NULL, code BLOB,
         PRIMARY KEY (user_no, record_no, chunk_no)
     ) WITHOUT ROWID""",
@@ -51,15 +52,20 @@ TYPES: Final = (
 TYPE_NUMBERS: Final = {name: place for place, name in enumerate(TYPES)}
 MESSAGE: Final = TYPE_NUMBERS["message"]
 
+QUESTION_SCALE: Final = 255
+"""What a text that is nothing but questions has in the column of that name."""
+
 NEVER: Final = 2**62
 """The expiry of what does not expire, in microseconds."""
 
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=timezone.utc)
+
 _INSERT: Final = (
     "INSERT OR REPLACE INTO entries (user_no, record_no, chunk_no, version, record_type, agent_id, thread_id, "
-    "valid, expires, speaker, tokens, dates, code) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+    "valid, expires, speaker, question, tokens, dates, code) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 )
 _INSERT_VECTOR: Final = (
-    "INSERT OR REPLACE INTO vectors (user_no, record_no, chunk_no, version, vector) VALUES (?, ?, ?, ?, ?)"
+    "INSERT OR REPLACE INTO vectors (user_no, record_no, chunk_no, vector) VALUES (?, ?, ?, ?)"
 )
 _DELETE: Final = "DELETE FROM entries WHERE user_no = ? AND record_no = ?"
 _DELETE_VECTORS: Final = "DELETE FROM vectors WHERE user_no = ? AND record_no = ?"
@@ -108,9 +114,20 @@ def microseconds(text: str | None) -> int:
     moment = None if text is None else parse_time(text)
     if moment is None:
         return NEVER
-    return round(moment.timestamp()) * 1_000_000 + moment.microsecond if not moment.microsecond else (
-        int(moment.replace(microsecond=0).timestamp()) * 1_000_000 + moment.microsecond
+    return (
+        round(moment.timestamp()) * 1_000_000 + moment.microsecond
+        if not moment.microsecond
+        else (int(moment.replace(microsecond=0).timestamp()) * 1_000_000 + moment.microsecond)
     )
+
+
+def microseconds_of(moment: datetime) -> int:
+    """Return an aware time in microseconds since 1970.
+
+    Args:
+        moment: The time.
+    """
+    return (moment - _EPOCH) // timedelta(microseconds=1)
 
 
 def insert(driver: sqlite3.Connection, rows: Sequence[IndexRow], version: int) -> None:
@@ -121,7 +138,7 @@ def insert(driver: sqlite3.Connection, rows: Sequence[IndexRow], version: int) -
         rows: The records, with the texts and vectors of their chunks.
         version: The transaction's version.
     """
-    codes, vectors = _packed(rows, version)
+    codes, vectors = _packed(rows)
     dates: dict[str | None, bytes] = {}
     entries = []
     for row in rows:
@@ -138,7 +155,15 @@ def insert(driver: sqlite3.Connection, rows: Sequence[IndexRow], version: int) -
             row.speaker,
         )
         entries.extend(
-            (*head, chunk_no, *tail, token_bytes(text), dates[row.timestamp], codes.get((row.record_no, chunk_no)))
+            (
+                *head,
+                chunk_no,
+                *tail,
+                round(question_share(text) * QUESTION_SCALE),
+                token_bytes(text),
+                dates[row.timestamp],
+                codes.get((row.record_no, chunk_no)),
+            )
             for chunk_no, text in enumerate(row.texts)
         )
     driver.executemany(_INSERT, entries)
@@ -192,13 +217,16 @@ def put_vectors(driver: sqlite3.Connection, rows: Sequence[IndexRow], version: i
         rows: The records, with the vectors of their chunks.
         version: The transaction's version.
     """
-    codes, vectors = _packed(rows, version)
+    codes, vectors = _packed(rows)
     users = {row.record_no: row.user_no for row in rows}
     driver.executemany(_DELETE_VECTORS, [(row.user_no, row.record_no) for row in rows])
     driver.executemany(_INSERT_VECTOR, vectors)
     driver.executemany(
         _PUT_CODE,
-        [(version, code, users[record_no], record_no, chunk_no) for (record_no, chunk_no), code in codes.items()],
+        [
+            (version, code, users[record_no], record_no, chunk_no)
+            for (record_no, chunk_no), code in codes.items()
+        ],
     )
 
 
@@ -213,8 +241,8 @@ def drop_vectors(driver: sqlite3.Connection) -> None:
 
 
 def _packed(
-    rows: Sequence[IndexRow], version: int
-) -> tuple[dict[tuple[int, int], bytes], list[tuple[int, int, int, int, bytes]]]:
+    rows: Sequence[IndexRow],
+) -> tuple[dict[tuple[int, int], bytes], list[tuple[int, int, int, bytes]]]:
     keys: list[tuple[int, int, int]] = []
     found: list[NDArray[np.float32]] = []
     for row in rows:
@@ -225,8 +253,8 @@ def _packed(
     if not found:
         return {}, []
     units = unit_rows(np.stack(found))
-    codes = bit_codes(units)
-    packed: list[Any] = [
-        (*key, version, unit.tobytes()) for key, unit in zip(keys, units, strict=True)
-    ]
-    return {key[1:]: code.tobytes() for key, code in zip(keys, codes, strict=True)}, packed
+    codes = {
+        (record_no, chunk_no): code.tobytes()
+        for (_, record_no, chunk_no), code in zip(keys, bit_codes(units), strict=True)
+    }
+    return codes, [(*key, unit.tobytes()) for key, unit in zip(keys, units, strict=True)]

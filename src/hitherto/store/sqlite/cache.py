@@ -1,0 +1,142 @@
+"""Shelves kept in memory, each as new as the file is: least recently used, bounded in bytes.
+
+Every search asks the file for its scope's version, which costs microseconds, and takes in what is newer than the
+shelf; so what another process committed is found at once. A scope whose epoch changed is read anew.
+"""
+
+from __future__ import annotations
+
+import logging
+import sqlite3
+import threading
+from collections import OrderedDict
+from dataclasses import dataclass
+from typing import Any, Final
+
+from hitherto.store.sqlite.reader import ScopeNames, read_batch, read_gone
+from hitherto.store.sqlite.shelf import Names, Shelf, changed_shelf, new_shelf
+
+log = logging.getLogger("hitherto.store")
+
+_STORE: Final = "(SELECT value FROM meta WHERE key = 'store_id')"
+_USER: Final = f"SELECT version, epoch, row_count, {_STORE} FROM scopes WHERE user_no = ?"
+_ALL: Final = f"SELECT value, {_STORE} FROM counters WHERE name = 'version'"
+_EPOCHS: Final = "SELECT count(*), sum(epoch), sum(row_count) FROM scopes"
+
+
+@dataclass(frozen=True, slots=True)
+class _State:
+    version: int
+    epoch: tuple[Any, ...]
+    rows: int
+
+
+class ShelfCache:
+    """The shelves of the scopes that were searched lately.
+
+    Args:
+        limit_bytes: How much memory they may take together.
+        exact_rows: Up to so many rows a user's vectors are kept in full precision.
+    """
+
+    def __init__(self, *, limit_bytes: int, exact_rows: int) -> None:
+        self._limit = limit_bytes
+        self._exact_rows = exact_rows
+        self._shelves: OrderedDict[int | None, Shelf] = OrderedDict()
+        self._lock = threading.Lock()
+        self._loading: dict[int | None, threading.Lock] = {}
+        self._warned = False
+
+    def shelf(self, driver: sqlite3.Connection, user_no: int | None) -> Shelf:
+        """Return a scope as it is in the file, or newer.
+
+        Args:
+            driver: A connection in a read transaction.
+            user_no: The user, or None for the whole store.
+        """
+        with self._lock:
+            shelf = self._shelves.get(user_no)
+            if shelf is not None:
+                self._shelves.move_to_end(user_no)
+            loading = self._loading.setdefault(user_no, threading.Lock())
+        if shelf is not None and self._is_current(driver, user_no, shelf):
+            return shelf
+        with loading:
+            with self._lock:
+                shelf = self._shelves.get(user_no)
+            if shelf is not None and self._is_current(driver, user_no, shelf):
+                return shelf
+            shelf = self._renewed(driver, user_no, shelf)
+            self._keep(user_no, shelf)
+        return shelf
+
+    def clear(self) -> None:
+        """Forget all shelves."""
+        with self._lock:
+            self._shelves.clear()
+
+    def _is_current(self, driver: sqlite3.Connection, user_no: int | None, shelf: Shelf) -> bool:
+        if user_no is None:
+            version, store = driver.execute(_ALL).fetchone()
+            return bool(version == shelf.version and store == shelf.epoch[0])
+        row = driver.execute(_USER, (user_no,)).fetchone()
+        # A search whose transaction began before the shelf was renewed takes the newer one.
+        return row is not None and row[0] <= shelf.version and (row[3], row[1]) == shelf.epoch
+
+    def _state(self, driver: sqlite3.Connection, user_no: int | None) -> _State:
+        if user_no is None:
+            version, store = driver.execute(_ALL).fetchone()
+            count, epochs, rows = driver.execute(_EPOCHS).fetchone()
+            return _State(version, (store, count, epochs), rows or 0)
+        row = driver.execute(_USER, (user_no,)).fetchone() or (0, 0, 0, None)
+        return _State(row[0], (row[3], row[1]), row[2])
+
+    def _renewed(self, driver: sqlite3.Connection, user_no: int | None, shelf: Shelf | None) -> Shelf:
+        state = self._state(driver, user_no)
+        coded = user_no is None or state.rows > self._exact_rows
+        if shelf is not None and _same_epoch(user_no, shelf.epoch, state.epoch) and shelf.coded == coded:
+            if state.version < shelf.version:
+                return shelf
+            names = ScopeNames(shelf.agents, shelf.threads, shelf.speakers)
+            gone = read_gone(driver, user_no, since=shelf.version)
+            batch = read_batch(driver, user_no, names, since=shelf.version, coded=coded)
+            if shelf.vectors is None or batch.vectors is None or shelf.vectors.shape[1] == batch.vectors.shape[1]:
+                renewed = changed_shelf(shelf, batch, gone, version=state.version, epoch=state.epoch)
+                if not renewed.wasteful:
+                    return renewed
+        names = ScopeNames(Names(), Names(), Names())
+        return new_shelf(
+            read_batch(driver, user_no, names, since=None, coded=coded),
+            version=state.version,
+            epoch=state.epoch,
+            coded=coded,
+            agents=names.agents,
+            threads=names.threads,
+            speakers=names.speakers,
+        )
+
+    def _keep(self, user_no: int | None, shelf: Shelf) -> None:
+        with self._lock:
+            self._shelves[user_no] = shelf
+            self._shelves.move_to_end(user_no)
+            total = sum(item.nbytes for item in self._shelves.values())
+            while total > self._limit and len(self._shelves) > 1:
+                _, dropped = self._shelves.popitem(last=False)
+                total -= dropped.nbytes
+            if total > self._limit:
+                self._shelves.clear()
+                if not self._warned:
+                    self._warned = True
+                    log.warning(
+                        "a scope of %d rows takes %d MB and is read anew for each search: cache_bytes is %d MB",
+                        shelf.size,
+                        total >> 20,
+                        self._limit >> 20,
+                    )
+
+
+def _same_epoch(user_no: int | None, old: tuple[Any, ...], new: tuple[Any, ...]) -> bool:
+    if user_no is not None:
+        return old == new
+    # A new user adds a scope of epoch 0; a user who was erased leaves fewer, or a higher sum.
+    return bool(old[0] == new[0] and old[1] <= new[1] and old[2] == new[2])

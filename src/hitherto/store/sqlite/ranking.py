@@ -1,0 +1,306 @@
+"""Ranking the rows of a shelf: what qualifies, what each arm says of it, and the order that follows.
+
+Filters come before the cut: a row that does not qualify is not scored, and what is spread over 0 to 1 is spread
+over the rows that do. Where a record has several chunks, the best one counts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from hitherto.scope import Match, ResolvedScope
+from hitherto.store.fusion import Arm, Fused, fuse, single
+from hitherto.store.requests import StoreQuery
+from hitherto.store.settings import SearchSettings
+from hitherto.store.sqlite.entries import MESSAGE, TYPE_NUMBERS, TYPES, microseconds_of, token_hash
+from hitherto.store.sqlite.shelf import Names, Shelf
+from hitherto.store.sqlite.vectors import estimated_cosines, exact_cosines
+from hitherto.store.sqlite.words import word_scores
+from hitherto.text import query_words, words
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+_ABSENT = -2.0
+"""Below every cosine: of a row without a vector."""
+_MARGIN = 1e-5
+"""More than rounding can move a score."""
+
+ReadVectors = Callable[["NDArray[np.intp]"], "NDArray[np.float32]"]
+
+
+def qualifying(shelf: Shelf, query: StoreQuery) -> NDArray[np.bool_]:
+    """Return which rows a search is about, one more place at the end being False.
+
+    Args:
+        shelf: The scope.
+        query: The search.
+    """
+    columns = shelf.columns
+    mask = columns.expires > microseconds_of(query.now)
+    if shelf.text.alive is not None:
+        mask &= shelf.text.alive
+    if query.record_types is not None:
+        wanted = np.zeros(len(TYPES), np.bool_)
+        wanted[[TYPE_NUMBERS[name] for name in query.record_types]] = True
+        mask &= wanted[columns.kind]
+    if not query.include_invalid:
+        mask &= columns.valid
+    for match, names, column in _dimensions(shelf, query.scope):
+        if match.exact:
+            mask &= column == names.number(match.id)
+    mask[-1] = False
+    return mask
+
+
+def _dimensions(shelf: Shelf, scope: ResolvedScope) -> tuple[tuple[Match, Names, NDArray[np.int32]], ...]:
+    return (
+        (scope.agent, shelf.agents, shelf.columns.agent),
+        (scope.thread, shelf.threads, shelf.columns.thread),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Ranked:
+    """Candidates in order.
+
+    Attributes:
+        rows: Their rows, one per record, best first; equal ones in any order.
+        fused: Their scores, in order of ``places``.
+        places: The place of each row among the fused candidates.
+        complete: Whether there are no others.
+    """
+
+    rows: NDArray[np.intp]
+    fused: Fused
+    places: NDArray[np.intp]
+    complete: bool
+
+
+class Ranking:
+    """A search over one shelf.
+
+    Args:
+        shelf: The scope.
+        query: The search, with what is searched by: a text, a vector or both.
+        settings: How things count.
+        blended: Whether the search fuses; else the one arm decides alone.
+        read_vectors: Returns the full vectors of rows, for a shelf of codes.
+    """
+
+    def __init__(
+        self,
+        shelf: Shelf,
+        query: StoreQuery,
+        settings: SearchSettings,
+        *,
+        blended: bool,
+        read_vectors: ReadVectors,
+    ) -> None:
+        self._shelf = shelf
+        self._query = query
+        self._settings = settings
+        self._blended = blended
+        self._read_vectors = read_vectors
+        self._mask = qualifying(shelf, query)
+        self._full_marks = 0.0
+        self._named: list[int] = []
+        self.words: NDArray[np.float32] | None = None
+        self.meaning: NDArray[np.float32] | None = None
+        self._cosines: NDArray[np.float32] | None = None
+        self._score_words()
+        self._score_meaning()
+        found = np.zeros(self._mask.size, np.bool_)
+        if self.words is not None:
+            found |= self.words > 0
+        if self.meaning is not None:
+            found |= self.meaning > _ABSENT
+        self._mask &= found & (shelf.columns.chunk_no == 0) if shelf.extra.size else found
+
+    def _score_words(self) -> None:
+        text = self._query.text
+        if text is None:
+            return
+        terms = query_words(text)
+        if self._blended:
+            said = set(words(text))
+            named = [(number, name) for number, name in self._shelf.speaker_words.items() if name & said]
+            self._named = [number for number, _ in named]
+            # A name in a text is mostly that of the one who is spoken to.
+            names = frozenset[str]().union(*(name for _, name in named))
+            terms = [term for term in terms if term not in names] or terms
+        found = word_scores(self._shelf.text, [token_hash(term) for term in terms], self._settings)
+        self._full_marks = found.full_marks
+        scores = np.where(self._mask, found.scores, 0)
+        self.words = self._best_chunks(scores)
+
+    def _score_meaning(self) -> None:
+        shelf, vector = self._shelf, self._query.vector
+        if vector is None or shelf.vectors is None or not self._mask.any():
+            return
+        unit = vector / (float(np.linalg.norm(vector.astype(np.float64))) or 1.0)
+        self._unit = unit.astype(np.float32)
+        cosines = np.zeros(self._mask.size, np.float32)
+        if shelf.coded:
+            cosines[:-1] = estimated_cosines(shelf.vectors[: shelf.size], self._unit)
+        elif shelf.vectors.shape[1] == unit.size:
+            np.dot(shelf.vectors[: shelf.size], self._unit, out=cosines[:-1])
+        else:
+            return
+        cosines *= shelf.columns.has_vector
+        self._cosines = cosines
+        scores = self._smoothed(cosines)
+        scores[~(self._mask & shelf.columns.has_vector)] = _ABSENT
+        self.meaning = self._best_chunks(scores)
+
+    def _smoothed(self, cosines: NDArray[np.float32]) -> NDArray[np.float32]:
+        if not self._smooths:
+            return cosines.copy()
+        shelf, settings = self._shelf, self._settings
+        return (
+            cosines
+            + np.float32(settings.previous_meaning) * cosines[shelf.previous]
+            + np.float32(settings.next_meaning) * cosines[shelf.next]
+        )
+
+    @property
+    def _smooths(self) -> bool:
+        return self._blended and self._query.text is not None
+
+    def _best_chunks(self, scores: NDArray[np.float32]) -> NDArray[np.float32]:
+        extra = self._shelf.extra
+        if extra.size:
+            np.maximum.at(scores, self._shelf.lead[extra], scores[extra])
+        return scores
+
+    def best(self, count: int) -> Ranked:
+        """Return the best records, and all that are as good as the last of them.
+
+        Args:
+            count: How many.
+        """
+        if not self._mask.any():
+            rows = np.empty(0, np.intp)
+            return Ranked(rows, single(None, None), rows, complete=True)
+        rows = self._pool(count)
+        rough = self._fused(rows, exact=False).scores
+        if self._shelf.coded:
+            near = np.arange(rows.size)
+        elif rows.size > count:
+            last = np.partition(rough, rows.size - count)[rows.size - count]
+            near = np.flatnonzero(rough >= last - _MARGIN)
+        else:
+            near = np.arange(rows.size)
+        rows = rows[near]
+        fused = self._fused(rows, exact=True)
+        order = np.argsort(-fused.scores, kind="stable")
+        if order.size > count:
+            last = np.round(fused.scores[order[count - 1]], 9)
+            order = order[np.round(fused.scores[order], 9) >= last]
+        return Ranked(rows[order], fused, order, complete=order.size >= int(self._mask.sum()))
+
+    def _pool(self, count: int) -> NDArray[np.intp]:
+        rows = np.flatnonzero(self._mask)
+        most = max(self._settings.rescored_rows, 4 * count)
+        if not self._shelf.coded or rows.size <= most:
+            return rows
+        picked = np.zeros(self._mask.size, np.bool_)
+        for scores, share in ((self.meaning, most), (self.words, most // 2)):
+            if scores is not None and share < rows.size:
+                values = scores[rows]
+                picked[rows[np.argpartition(values, rows.size - share)[-share:]]] = True
+        if self.meaning is None or not self._blended:
+            return np.flatnonzero(picked & self._mask)
+        return np.flatnonzero(picked)
+
+    def _fused(self, rows: NDArray[np.intp], *, exact: bool) -> Fused:
+        arm = None if self.words is None else self._words_arm(self.words, rows)
+        other = None if self.meaning is None else self._meaning_arm(self.meaning, rows, exact=exact)
+        if not self._blended or self._query.text is None:
+            return single(arm, None if arm is not None else other)
+        return fuse(arm, other, self._settings, self._bonuses(rows))
+
+    def _words_arm(self, scores: NDArray[np.float32], rows: NDArray[np.intp]) -> Arm:
+        found = scores[rows].astype(np.float64)
+        relevance = found / (found + self._full_marks) if self._full_marks else np.zeros(found.size)
+        found[found == 0] = np.nan
+        return Arm(found, 0.0, float(scores.max()), relevance)
+
+    def _meaning_arm(self, scores: NDArray[np.float32], rows: NDArray[np.intp], *, exact: bool) -> Arm:
+        among = scores[self._mask & (scores > _ABSENT)]
+        low, high = (float(among.min()), float(among.max())) if among.size else (0.0, 0.0)
+        found = scores[rows].astype(np.float64)
+        relevance = found
+        if exact:
+            found, relevance = self._exact(rows)
+            if self._shelf.coded:
+                high = max(float(found.max(initial=low)), low)
+        found = np.where(found > _ABSENT, found, np.nan)
+        return Arm(found, low, high, np.clip(relevance, 0, 1))
+
+    def _exact(self, rows: NDArray[np.intp]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return the scores of records in full precision, and their cosines."""
+        shelf = self._shelf
+        lead = self._with_chunks(rows)
+        smooths = self._smooths and not shelf.coded
+        around = [lead, shelf.previous[lead], shelf.next[lead]] if smooths else [lead]
+        wanted = np.unique(np.concatenate(around))
+        cosines = np.zeros(self._mask.size) if self._cosines is None else self._cosines.astype(np.float64)
+        cosines[wanted] = self._exact_cosines(wanted)
+        scores = cosines[lead]
+        if self._smooths:
+            scores = (
+                scores
+                + self._settings.previous_meaning * cosines[shelf.previous[lead]]
+                + self._settings.next_meaning * cosines[shelf.next[lead]]
+            )
+        absent = ~shelf.columns.has_vector[lead]
+        scores[absent] = _ABSENT
+        own = np.where(absent, _ABSENT, cosines[lead])
+        if not shelf.extra.size:
+            return scores, own
+        places = np.searchsorted(rows, shelf.lead[lead])
+        best, nearest = np.full(rows.size, _ABSENT), np.full(rows.size, _ABSENT)
+        np.maximum.at(best, places, scores)
+        np.maximum.at(nearest, places, own)
+        return best, nearest
+
+    def _with_chunks(self, rows: NDArray[np.intp]) -> NDArray[np.intp]:
+        extra = self._shelf.extra
+        if not extra.size:
+            return rows
+        return np.concatenate([rows, extra[np.isin(self._shelf.lead[extra], rows)]])
+
+    def _exact_cosines(self, rows: NDArray[np.intp]) -> NDArray[np.float64]:
+        vectors = self._shelf.vectors
+        if self._shelf.coded:
+            return exact_cosines(self._read_vectors(rows), self._unit)
+        assert vectors is not None  # noqa: S101  the vector arm runs only with vectors
+        found = exact_cosines(vectors[rows], self._unit)
+        found[rows < 0] = 0
+        return found * self._shelf.columns.has_vector[rows]
+
+    def _bonuses(self, rows: NDArray[np.intp]) -> dict[str, NDArray[np.float64]]:
+        columns, settings = self._shelf.columns, self._settings
+        bonuses = {"question": -settings.question_penalty * columns.question[rows].astype(np.float64)}
+        if len(self._named) == 1:
+            theirs = (columns.speaker[rows] == self._named[0]) & (columns.kind[rows] == MESSAGE)
+            bonuses["speaker"] = settings.speaker_bonus * theirs.astype(np.float64)
+        return bonuses
+
+    def ranks(self, row: int) -> tuple[int | None, int | None]:
+        """Return a record's rank in the word arm and in the vector arm, None where the arm did not find it.
+
+        Args:
+            row: The record's row.
+        """
+        words_rank = meaning_rank = None
+        if self.words is not None and self.words[row] > 0:
+            words_rank = 1 + int(((self.words > self.words[row]) & self._mask).sum())
+        if self.meaning is not None and self.meaning[row] > _ABSENT:
+            meaning_rank = 1 + int(((self.meaning > self.meaning[row]) & self._mask).sum())
+        return words_rank, meaning_rank

@@ -1,0 +1,207 @@
+"""Reading a scope from the file into arrays, whole or what changed since."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from hitherto.store.sqlite.shelf import CHUNKS, COLUMN_NAMES, Batch, Columns, Names, question_column
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+_FIELDS: Final = (
+    "e.user_no, e.record_no, e.chunk_no, e.record_type, e.agent_id, e.thread_id, e.valid, e.expires, e.speaker, "
+    "e.question, e.tokens, e.dates, e.code"
+)
+_BLOCK: Final = 20_000
+_READ: Final = {
+    # CROSS JOIN keeps the order of the tables: the few scopes that changed first.
+    ("user", False): f"SELECT {_FIELDS} FROM entries e WHERE e.user_no = ? ORDER BY e.record_no, e.chunk_no",
+    ("user", True): f"SELECT {_FIELDS} FROM entries e WHERE e.user_no = ? AND e.version > ?",
+    ("all", False): f"SELECT {_FIELDS} FROM entries e ORDER BY e.user_no, e.record_no, e.chunk_no",
+    ("all", True): (
+        f"SELECT {_FIELDS} FROM scopes s CROSS JOIN entries e "
+        "WHERE s.version > ? AND e.user_no = s.user_no AND e.version > ?"
+    ),
+}
+_VECTORS: Final = {
+    False: "SELECT record_no, chunk_no, vector FROM vectors WHERE user_no = ? ORDER BY record_no, chunk_no",
+    True: (
+        "SELECT v.record_no, v.chunk_no, v.vector FROM entries e CROSS JOIN vectors v "
+        "WHERE e.user_no = ? AND e.version > ? AND v.user_no = e.user_no AND v.record_no = e.record_no "
+        "AND v.chunk_no = e.chunk_no"
+    ),
+}
+_GONE: Final = {
+    "user": "SELECT record_no FROM tombstones WHERE user_no = ? AND version > ?",
+    "all": (
+        "SELECT t.record_no FROM scopes s CROSS JOIN tombstones t "
+        "WHERE s.version > ? AND t.user_no = s.user_no AND t.version > ?"
+    ),
+}
+_SOME_VECTORS: Final = "SELECT vector FROM vectors WHERE user_no = ? AND record_no = ? AND chunk_no = ?"
+
+
+@dataclass(frozen=True, slots=True)
+class ScopeNames:
+    """The numbers of ids in one scope.
+
+    Attributes:
+        agents: Of agents.
+        threads: Of threads.
+        speakers: Of speakers.
+    """
+
+    agents: Names
+    threads: Names
+    speakers: Names
+
+
+def read_batch(
+    driver: sqlite3.Connection, user_no: int | None, names: ScopeNames, *, since: int | None, coded: bool
+) -> Batch:
+    """Read a scope's rows.
+
+    Args:
+        driver: A connection in a read transaction.
+        user_no: The user, or None for the whole store.
+        names: The numbers of ids, which may grow.
+        since: Only what changed after this version; None for everything.
+        coded: Whether to take 1-bit codes instead of vectors.
+    """
+    scope = "all" if user_no is None else "user"
+    changed = [] if since is None else [since]
+    values = [*([] if user_no is None else [user_no]), *changed, *(changed if user_no is None else [])]
+    parts = [
+        _part(block, names, coded=coded)
+        for block in _blocks(driver.execute(_READ[scope, since is not None], values))
+    ]
+    if not parts:
+        return _part([], names, coded=coded)
+    batch = parts[0] if len(parts) == 1 else _joined(parts)
+    if coded or user_no is None:
+        return batch
+    found = driver.execute(_VECTORS[since is not None], [user_no, *changed]).fetchall()
+    return _with_vectors(batch, found)
+
+
+def read_gone(driver: sqlite3.Connection, user_no: int | None, *, since: int) -> list[int]:
+    """Return the numbers of the records that were deleted since a version.
+
+    Args:
+        driver: A connection in a read transaction.
+        user_no: The user, or None for the whole store.
+        since: The version.
+    """
+    if user_no is None:
+        return [row[0] for row in driver.execute(_GONE["all"], [since, since])]
+    return [row[0] for row in driver.execute(_GONE["user"], [user_no, since])]
+
+
+def read_vectors(
+    driver: sqlite3.Connection, columns: Columns, rows: NDArray[np.intp], dimension: int
+) -> NDArray[np.float32]:
+    """Return the vectors of a few rows from the file; a missing one is all zeros.
+
+    Args:
+        driver: A connection in a read transaction.
+        columns: The columns of the rows' shelf.
+        rows: The rows.
+        dimension: The vectors' dimension.
+    """
+    vectors = np.zeros((rows.size, dimension), np.float32)
+    keys = zip(
+        columns.user_no[rows].tolist(),
+        columns.record_no[rows].tolist(),
+        columns.chunk_no[rows].tolist(),
+        strict=True,
+    )
+    size = 4 * dimension
+    for place, key in enumerate(keys):
+        found = driver.execute(_SOME_VECTORS, key).fetchone()
+        if found is not None and len(found[0]) == size:
+            vectors[place] = np.frombuffer(found[0], "<f4")
+    return vectors
+
+
+def _blocks(cursor: sqlite3.Cursor) -> Iterator[list[tuple[Any, ...]]]:
+    # Rows as Python objects take several times the memory of the arrays that are made of them.
+    while block := cursor.fetchmany(_BLOCK):
+        yield block
+
+
+def _part(block: Sequence[tuple[Any, ...]], names: ScopeNames, *, coded: bool) -> Batch:
+    fields = list(zip(*block, strict=True)) if block else [()] * 13
+    user_no, record_no, chunk_no, kind, agent, thread, valid, expires, speaker, question, tokens, dates, code = fields
+    columns = Columns(
+        record_no=np.array(record_no, np.int64),
+        chunk_no=np.array(chunk_no, np.int32),
+        user_no=np.array(user_no, np.int32),
+        kind=np.array(kind, np.uint8),
+        agent=names.agents.take(agent),
+        thread=names.threads.take(thread),
+        speaker=names.speakers.take(speaker),
+        valid=np.array(valid, np.bool_),
+        expires=np.array(expires, np.int64),
+        question=question_column(question),
+        alive=np.ones(len(block), np.bool_),
+        own_length=np.fromiter(map(len, tokens), np.float32, len(block)) / 4,
+        date_length=np.fromiter(map(len, dates), np.float32, len(block)) / 4,
+        has_vector=np.array([item is not None for item in code], np.bool_),
+    )
+    return Batch(columns, _hashes(tokens), _hashes(dates), _codes(code) if coded else None)
+
+
+def _hashes(blobs: Sequence[bytes]) -> NDArray[np.uint32]:
+    return np.frombuffer(b"".join(blobs), "<u4").astype(np.uint32, copy=False)
+
+
+def _codes(blobs: Sequence[bytes | None]) -> NDArray[np.uint8] | None:
+    size = max((len(blob) for blob in blobs if blob is not None), default=0)
+    if not size:
+        return None
+    nothing = bytes(size)
+    whole = b"".join(blob if blob is not None and len(blob) == size else nothing for blob in blobs)
+    return np.frombuffer(whole, np.uint8).reshape(-1, size)
+
+
+def _joined(parts: Sequence[Batch]) -> Batch:
+    columns = Columns(*(np.concatenate([getattr(part.columns, name) for part in parts]) for name in COLUMN_NAMES))
+    width = next((part.vectors.shape[1] for part in parts if part.vectors is not None), None)
+    vectors = None
+    if width is not None:
+        vectors = np.concatenate(
+            [
+                np.zeros((part.columns.record_no.size, width), np.uint8) if part.vectors is None else part.vectors
+                for part in parts
+            ]
+        )
+    return Batch(
+        columns,
+        np.concatenate([part.tokens for part in parts]),
+        np.concatenate([part.dates for part in parts]),
+        vectors,
+    )
+
+
+def _with_vectors(batch: Batch, found: Sequence[tuple[int, int, bytes]]) -> Batch:
+    if not found:
+        return batch
+    size = len(found[-1][2])
+    kept = [row for row in found if len(row[2]) == size]
+    matrix = np.frombuffer(b"".join([row[2] for row in kept]), "<f4").reshape(len(kept), -1)
+    keys = np.array([row[0] for row in kept], np.int64) * CHUNKS + np.array([row[1] for row in kept], np.int64)
+    wanted = batch.columns.record_no * CHUNKS + batch.columns.chunk_no
+    if keys.size == wanted.size and bool((keys == wanted).all()):
+        return Batch(batch.columns, batch.tokens, batch.dates, matrix)
+    order = np.argsort(wanted, kind="stable")
+    places = order[np.minimum(np.searchsorted(wanted[order], keys), wanted.size - 1)]
+    vectors = np.zeros((wanted.size, matrix.shape[1]), np.float32)
+    known = wanted[places] == keys
+    vectors[places[known]] = matrix[known]
+    return Batch(batch.columns, batch.tokens, batch.dates, vectors)

@@ -1,0 +1,263 @@
+"""Searching a SQLite file: writing the index, and answering from shelves in memory.
+
+A search reads the file only to see that its shelf is current, to check the metadata of the best candidates if
+there is a filter, and to fetch the records that it returns.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Sequence
+from functools import partial
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from hitherto.store.base import SearchStrategy
+from hitherto.store.fusion import DIGITS
+from hitherto.store.requests import StoreHit, StoreQuery
+from hitherto.store.settings import SearchSettings
+from hitherto.store.sql.rows import IndexRow, fetch_records
+from hitherto.store.sql.tables import NO_USER
+from hitherto.store.sqlite import entries
+from hitherto.store.sqlite.cache import ShelfCache
+from hitherto.store.sqlite.ranking import Ranked, Ranking
+from hitherto.store.sqlite.reader import read_vectors
+from hitherto.store.sqlite.shelf import Shelf
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+    from sqlalchemy import Connection
+
+    from hitherto.records import Record
+
+DEFAULT_CACHE_BYTES = 256 * 2**20
+_USER_NO = "SELECT user_no FROM scopes WHERE user_id = ?"
+_LEAST_CHECKED = 128
+_WIDEN = 4
+
+
+class SqliteSearch:
+    """The search index of one SQLite store.
+
+    Args:
+        strategy: What a search looks at.
+        cache_bytes: How much memory shelves may take together.
+        settings: How things count.
+    """
+
+    def __init__(
+        self,
+        *,
+        strategy: SearchStrategy,
+        cache_bytes: int = DEFAULT_CACHE_BYTES,
+        settings: SearchSettings | None = None,
+    ) -> None:
+        self._strategy = strategy
+        self._settings = SearchSettings() if settings is None else settings
+        self._cache = ShelfCache(limit_bytes=cache_bytes, exact_rows=self._settings.exact_rows)
+
+    def add(self, conn: Connection, rows: Sequence[IndexRow], version: int) -> None:
+        """Index records that were just stored.
+
+        Args:
+            conn: A connection in a write transaction.
+            rows: The records.
+            version: The transaction's version.
+        """
+        entries.insert(_driver(conn), rows, version)
+
+    def remove(self, conn: Connection, rows: Sequence[IndexRow], version: int) -> None:
+        """Forget records.
+
+        Args:
+            conn: A connection in a write transaction.
+            rows: The records.
+            version: The transaction's version.
+        """
+        entries.delete(_driver(conn), rows)
+
+    def touch(self, conn: Connection, rows: Sequence[IndexRow], version: int) -> None:
+        """Take note of what records are filtered by now.
+
+        Args:
+            conn: A connection in a write transaction.
+            rows: The records.
+            version: The transaction's version.
+        """
+        entries.touch(_driver(conn), rows, version)
+
+    def put_vectors(self, conn: Connection, rows: Sequence[IndexRow], version: int) -> None:
+        """Replace the vectors of records.
+
+        Args:
+            conn: A connection in a write transaction.
+            rows: The records, with their vectors.
+            version: The transaction's version.
+        """
+        entries.put_vectors(_driver(conn), rows, version)
+
+    def drop_vectors(self, conn: Connection, version: int) -> None:
+        """Delete all vectors.
+
+        Args:
+            conn: A connection in a write transaction.
+            version: The transaction's version.
+        """
+        entries.drop_vectors(_driver(conn))
+        self._cache.clear()
+
+    def erase(self, conn: Connection) -> None:
+        """Forget what is in memory; in the file nothing is left of a row that was removed.
+
+        Args:
+            conn: A connection in a write transaction.
+        """
+        self._cache.clear()
+
+    def search(self, conn: Connection, query: StoreQuery) -> list[StoreHit]:
+        """Return the records nearest to a query, nearest first, without linked records.
+
+        Args:
+            conn: A connection in a read transaction.
+            query: What is searched.
+        """
+        driver = _driver(conn)
+        found, user_no = _scope_user(driver, query)
+        if not found:
+            return []
+        shelf = self._cache.shelf(driver, user_no)
+        ranking = Ranking(
+            shelf,
+            query,
+            self._settings,
+            blended=self._strategy is SearchStrategy.HYBRID,
+            read_vectors=partial(_vectors, driver, shelf, query),
+        )
+        count = query.k if query.metadata_filter is None else max(_LEAST_CHECKED, 4 * query.k)
+        while True:
+            ranked = ranking.best(count)
+            chosen, records = _choose(conn, shelf, query, ranked)
+            if len(chosen) >= query.k or ranked.complete:
+                return _hits(driver, shelf, query, ranking, ranked, chosen[: query.k], records)
+            count = max(count, ranked.rows.size) * _WIDEN
+
+
+def _driver(conn: Connection) -> sqlite3.Connection:
+    driver = conn.connection.driver_connection
+    assert isinstance(driver, sqlite3.Connection)  # noqa: S101  narrows the driver's type
+    return driver
+
+
+def _scope_user(driver: sqlite3.Connection, query: StoreQuery) -> tuple[bool, int | None]:
+    """Return whether the scope can hold anything, and the one user that it is in; None for several."""
+    user, thread = query.scope.user, query.scope.thread
+    if user.exact:
+        if user.id is None:
+            return True, NO_USER
+        row = driver.execute(_USER_NO, (user.id,)).fetchone()
+        return (False, None) if row is None else (True, row[0])
+    if thread.exact and thread.id is not None:
+        rows = driver.execute(
+            "SELECT DISTINCT user_no FROM records WHERE thread_id = ? LIMIT 2", (thread.id,)
+        ).fetchall()
+        return (False, None) if not rows else (True, rows[0][0] if len(rows) == 1 else None)
+    return True, None
+
+
+def _vectors(
+    driver: sqlite3.Connection, shelf: Shelf, query: StoreQuery, rows: NDArray[np.intp]
+) -> NDArray[np.float32]:
+    assert query.vector is not None  # noqa: S101  asked for by the vector arm only
+    return read_vectors(driver, shelf.columns, rows, query.vector.size)
+
+
+def _choose(
+    conn: Connection, shelf: Shelf, query: StoreQuery, ranked: Ranked
+) -> tuple[list[int], dict[int, Record]]:
+    """Return the places of the hits in their order, and the records of at least those that are wanted."""
+    numbers = shelf.columns.record_no[ranked.rows].tolist()
+    if query.metadata_filter is not None:
+        allowed = _allowed(_driver(conn), query, numbers)
+        places = [place for place, number in enumerate(numbers) if number in allowed]
+    else:
+        places = list(range(len(numbers)))
+    records: dict[int, Record] = {}
+    scores = np.round(ranked.fused.scores[ranked.places], DIGITS).tolist()
+    keys = _ids(_driver(conn), [numbers[place] for place in places]) if len(places) > 4 * query.k else None
+    if keys is None:
+        records = fetch_records(conn, [numbers[place] for place in places])
+        keys = {number: (record.record_type, record.id) for number, record in records.items()}
+    places = [place for place in places if numbers[place] in keys]
+    preferred = _preferred(_driver(conn), shelf, query, ranked)
+    places.sort(key=lambda place: (-scores[place], -len(preferred[place]), keys[numbers[place]]))
+    places = places[: query.k]
+    if not records:
+        records = fetch_records(conn, [numbers[place] for place in places])
+    return places, records
+
+
+def _allowed(driver: sqlite3.Connection, query: StoreQuery, numbers: Sequence[int]) -> set[int]:
+    assert query.metadata_filter is not None  # noqa: S101  asked only with a filter
+    rows = driver.execute(
+        "SELECT record_no, metadata FROM records WHERE record_no IN (SELECT value FROM json_each(?))",
+        (json.dumps(numbers),),
+    )
+    matches = query.metadata_filter.matches
+    return {number for number, metadata in rows if matches(None if metadata is None else json.loads(metadata))}
+
+
+def _ids(driver: sqlite3.Connection, numbers: Sequence[int]) -> dict[int, tuple[str, str]]:
+    rows = driver.execute(
+        "SELECT record_no, record_type, id FROM records WHERE record_no IN (SELECT value FROM json_each(?))",
+        (json.dumps(numbers),),
+    )
+    return {number: (record_type, record_id) for number, record_type, record_id in rows}
+
+
+def _preferred(
+    driver: sqlite3.Connection, shelf: Shelf, query: StoreQuery, ranked: Ranked
+) -> list[tuple[str, ...]]:
+    """Return in which dimensions each candidate has the id that is preferred."""
+    found: list[list[str]] = [[] for _ in range(ranked.rows.size)]
+    scope = query.scope
+    if scope.user.preferred_id is not None:
+        row = driver.execute(_USER_NO, (scope.user.preferred_id,)).fetchone()
+        theirs = shelf.columns.user_no[ranked.rows] == (-1 if row is None else row[0])
+        for place in np.flatnonzero(theirs).tolist():
+            found[place].append("user")
+    for name, match, names, column in (
+        ("agent", scope.agent, shelf.agents, shelf.columns.agent),
+        ("thread", scope.thread, shelf.threads, shelf.columns.thread),
+    ):
+        if match.preferred_id is not None:
+            for place in np.flatnonzero(column[ranked.rows] == names.number(match.preferred_id)).tolist():
+                found[place].append(name)
+    return [tuple(item) for item in found]
+
+
+def _hits(
+    driver: sqlite3.Connection,
+    shelf: Shelf,
+    query: StoreQuery,
+    ranking: Ranking,
+    ranked: Ranked,
+    chosen: Sequence[int],
+    records: dict[int, Record],
+) -> list[StoreHit]:
+    places = ranked.places[list(chosen)] if chosen else ranked.places[:0]
+    distances = ranked.fused.distances(places).tolist()
+    preferred = _preferred(driver, shelf, query, ranked) if query.explain else []
+    hits = []
+    for place, among, distance in zip(chosen, places.tolist(), distances, strict=True):
+        row = int(ranked.rows[place])
+        explanation = None
+        if query.explain:
+            words_rank, meaning_rank = ranking.ranks(row)
+            explanation = ranked.fused.explanation(
+                among, words_rank=words_rank, meaning_rank=meaning_rank, preferred=preferred[place]
+            )
+        record = records[int(shelf.columns.record_no[row])]
+        hits.append(StoreHit(record, distance, explanation))
+    return hits
