@@ -1,0 +1,6 @@
+"""Public tools for the tests of store and model authors, and of programs that use hitherto.
+
+- :mod:`hitherto.testing.conformance`: the suite that every store passes.
+- :mod:`hitherto.testing.reference`: a slow, obvious store that the others are compared with.
+- :mod:`hitherto.testing.scripted`: models that answer what they are told.
+"""

@@ -1,0 +1,148 @@
+"""Models for tests: deterministic, scripted, failing or slow; none needs a network."""
+
+from __future__ import annotations
+
+import hashlib
+import threading
+import time
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from hitherto.errors import ModelError
+from hitherto.messages import Message, content_text
+from hitherto.models.base import (
+    LLM,
+    Embedder,
+    Fingerprint,
+    LLMResponse,
+    Prompt,
+    Reranker,
+    RerankResponse,
+    RerankResponseResult,
+)
+from hitherto.text import words
+
+if TYPE_CHECKING:
+    from hitherto.models.base import FloatMatrix
+
+
+class HashEmbedder(Embedder):
+    """Embeds a text as the bag of its stems, each hashed to a direction: texts that share words are near.
+
+    Args:
+        dimension: The number of components.
+        name: The name in the fingerprint.
+
+    Example:
+        >>> vectors = HashEmbedder().embed(["the cat sat", "a cat", "dogs"])
+        >>> bool(vectors[0] @ vectors[1] > vectors[0] @ vectors[2])
+        True
+    """
+
+    def __init__(self, dimension: int = 64, name: str = "hash") -> None:
+        self._dimension = dimension
+        self._name = name
+        self.calls = 0
+
+    def embed(self, texts: Sequence[str], *, is_query: bool = False) -> FloatMatrix:
+        """Embed texts; see the class."""
+        import numpy as np
+
+        self.calls += 1
+        matrix = np.zeros((len(texts), self._dimension), dtype=np.float32)
+        for row, text in enumerate(texts):
+            for word in words(text):
+                seed = int.from_bytes(hashlib.sha256(word.encode()).digest()[:8], "little")
+                matrix[row] += np.random.default_rng(seed).standard_normal(self._dimension).astype(np.float32)
+        norms = np.linalg.norm(matrix, axis=1, keepdims=True)
+        result: FloatMatrix = np.divide(matrix, norms, out=matrix, where=norms > 0)
+        return result
+
+    @property
+    def embedding_dimension(self) -> int:
+        """The number of components."""
+        return self._dimension
+
+    @property
+    def fingerprint(self) -> Fingerprint:
+        """Name and dimension."""
+        return Fingerprint(self._name, self._dimension, normalised=True)
+
+
+class ScriptedLLM(LLM):
+    """Answers from a script, and remembers what it was asked.
+
+    Args:
+        script: The answers in order, or a function of the messages that returns one. An exception is raised
+            instead of answered.
+        delay_s: How long each answer takes, in seconds.
+
+    Example:
+        >>> model = ScriptedLLM(["yes", ModelError("down")])
+        >>> model.generate("ready?").text
+        'yes'
+    """
+
+    def __init__(
+        self,
+        script: Sequence[str | Exception] | Callable[[list[dict[str, Any]]], str | Exception],
+        *,
+        delay_s: float = 0.0,
+    ) -> None:
+        self._script = script if callable(script) else list(script)
+        self._delay_s = delay_s
+        self._lock = threading.Lock()
+        self.requests: list[list[dict[str, Any]]] = []
+        self.schemas: list[dict[str, Any] | None] = []
+
+    def generate(
+        self, /, prompt: Prompt, *, response_json_schema: dict[str, Any] | None = None, **kwargs: Any
+    ) -> LLMResponse:
+        """Answer from the script; a ModelError when it is at its end."""
+        asked = _messages(prompt)
+        with self._lock:
+            self.requests.append(asked)
+            self.schemas.append(response_json_schema)
+            if callable(self._script):
+                answer = self._script(asked)
+            elif self._script:
+                answer = self._script.pop(0)
+            else:
+                answer = ModelError("the script is at its end")
+        if self._delay_s:
+            time.sleep(self._delay_s)
+        if isinstance(answer, Exception):
+            raise answer
+        return LLMResponse(answer)
+
+
+class ScriptedReranker(Reranker):
+    """Scores documents by a function.
+
+    Args:
+        score: Returns the score of a document for a query; what it raises is raised.
+    """
+
+    def __init__(self, score: Callable[[str, str], float]) -> None:
+        self._score = score
+        self.requests: list[tuple[str, list[str]]] = []
+
+    def rerank(self, /, query: str, documents: Sequence[str], **kwargs: Any) -> RerankResponse:
+        """Score documents, best first."""
+        self.requests.append((query, list(documents)))
+        results = [
+            RerankResponseResult(index, self._score(query, document))
+            for index, document in enumerate(documents)
+        ]
+        return RerankResponse(sorted(results, key=lambda item: -item.relevance_score))
+
+
+def _messages(prompt: Prompt) -> list[dict[str, Any]]:
+    if isinstance(prompt, str):
+        return [{"role": "user", "content": prompt}]
+    return [
+        {"role": item.role, "content": content_text(item.content)}
+        if isinstance(item, Message)
+        else dict(item)
+        for item in prompt
+    ]
