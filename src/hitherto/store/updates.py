@@ -197,7 +197,8 @@ def _reindexes(current: Record, changes: RecordChanges, request: UpdateRequest) 
     if not isinstance(current, MessageRecord):
         return False
     # Date and speaker are part of what is embedded for a message, and of what it is found by.
-    renamed = changes.metadata is not NOT_SET and _name(changes.metadata) != _name(current.metadata)
+    metadata = changes.metadata if isinstance(changes.metadata, dict) else None
+    renamed = changes.metadata is not NOT_SET and _name(metadata) != _name(current.metadata)
     return renamed or changes.timestamp not in (NOT_SET, current.timestamp)
 
 
