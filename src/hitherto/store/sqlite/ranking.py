@@ -151,11 +151,24 @@ class Ranking:
             np.dot(shelf.vectors[: shelf.size], self._unit, out=cosines[:-1])
         else:
             return
-        cosines *= shelf.columns.has_vector
-        self._cosines = cosines
-        scores = self._smoothed(cosines)
+        self._cosines = self._filled(cosines)
+        scores = self._smoothed(self._cosines)
         scores[~(self._mask & shelf.columns.has_vector)] = _ABSENT
         self.meaning = self._best_chunks(scores)
+
+    def _filled(self, cosines: NDArray[np.float32]) -> NDArray[np.float32]:
+        """Give rows without a vector, and a neighbour that is not there, the mean: neither near nor far.
+
+        With 0 instead, the first and the last message of every thread, and all memories, would lose to the rest.
+        """
+        known = self._shelf.columns.has_vector
+        count = int(np.count_nonzero(known))
+        total = float(cosines[known].sum()) if count < self._shelf.size else float(cosines[:-1].sum())
+        mean = total / max(count, 1)
+        if count < self._shelf.size:
+            cosines[~known] = mean
+        cosines[-1] = mean
+        return cosines
 
     def _smoothed(self, cosines: NDArray[np.float32]) -> NDArray[np.float32]:
         if not self._smooths:
@@ -250,6 +263,7 @@ class Ranking:
         around = [lead, shelf.previous[lead], shelf.next[lead]] if smooths else [lead]
         wanted = np.unique(np.concatenate(around))
         cosines = np.zeros(self._mask.size) if self._cosines is None else self._cosines.astype(np.float64)
+        wanted = wanted[(wanted >= 0) & shelf.columns.has_vector[wanted]]
         cosines[wanted] = self._exact_cosines(wanted)
         scores = cosines[lead]
         if self._smooths:
@@ -280,9 +294,7 @@ class Ranking:
         if self._shelf.coded:
             return exact_cosines(self._read_vectors(rows), self._unit)
         assert vectors is not None  # noqa: S101  the vector arm runs only with vectors
-        found = exact_cosines(vectors[rows], self._unit)
-        found[rows < 0] = 0
-        return found * self._shelf.columns.has_vector[rows]
+        return exact_cosines(vectors[rows], self._unit)
 
     def _bonuses(self, rows: NDArray[np.intp]) -> dict[str, NDArray[np.float64]]:
         columns, settings = self._shelf.columns, self._settings
