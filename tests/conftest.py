@@ -6,6 +6,8 @@ import os
 from pathlib import Path
 
 import pytest
+
+pytest.register_assert_rewrite("hitherto.testing.conformance")
 from hypothesis import HealthCheck, settings
 
 settings.register_profile(

@@ -112,7 +112,7 @@ class ReferenceStore(MemoryStore):
     def _record(self, row: _Row, *, include_bytes: bool = False) -> Record:
         new = copy.deepcopy(row.new)
         fields: dict[str, Any] = {
-            "content": self._with_bytes(new) if include_bytes else new.content,
+            "content": self._parts(new, include_bytes=include_bytes),
             "timestamp": new.timestamp,
             "metadata": new.metadata,
             "status": new.status,
@@ -129,12 +129,14 @@ class ReferenceStore(MemoryStore):
             fields.update(runtime_config=new.runtime_config, runtime_state=new.runtime_state)
         return build_record(new.record_type, id=new.id, **fields)
 
-    def _with_bytes(self, new: NewRecord) -> Any:
+    def _parts(self, new: NewRecord, *, include_bytes: bool) -> Any:
         if not isinstance(new.content, tuple):
             return new.content
         images = {row.new.id: row.new.image for row in self._rows.values() if row.new.message_id == new.id}
         return tuple(
-            replace(part, bytes=images.get(part.id)) if isinstance(part, ImageContent) else part
+            replace(part, bytes=images.get(part.id) if include_bytes else None)
+            if isinstance(part, ImageContent)
+            else part
             for part in new.content
         )
 
