@@ -6,9 +6,9 @@ import os
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 pytest.register_assert_rewrite("hitherto.testing.conformance")
-from hypothesis import HealthCheck, settings
 
 settings.register_profile(
     "ci",

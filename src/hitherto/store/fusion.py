@@ -43,8 +43,7 @@ class Arm:
         """Return the scores spread over 0 to 1; 0 where there is none, or where all are equal."""
         if not self.high > self.low:
             return np.zeros(self.scores.size)
-        found: NDArray[np.float64] = np.nan_to_num((self.scores - self.low) / (self.high - self.low), nan=0.0)
-        return found
+        return _or_zero((self.scores - self.low) / (self.high - self.low))
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +86,7 @@ class Fused:
         total = np.zeros(self.scores.size)
         for arm, share in ((self.words, self.words_share), (self.meaning, self.meaning_share)):
             if arm is not None:
-                total += share * np.nan_to_num(arm.relevance, nan=0.0)
+                total += share * _or_zero(arm.relevance)
         return total / (self.words_share + self.meaning_share)
 
     def explanation(
@@ -159,8 +158,12 @@ def single(words: Arm | None, meaning: Arm | None) -> Fused:
         meaning: The vector arm, if it is not the word arm.
     """
     arm = words or meaning or _EMPTY
-    scores = np.nan_to_num(arm.scores, nan=0.0)
+    scores = _or_zero(arm.scores)
     return Fused(scores, words, meaning, float(words is not None), float(meaning is not None), plain=True)
+
+
+def _or_zero(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    return np.where(np.isnan(values), 0.0, values)
 
 
 _EMPTY = Arm(np.zeros(0), 0.0, 0.0, np.zeros(0))

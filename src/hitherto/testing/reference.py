@@ -8,7 +8,7 @@ import threading
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from hitherto.errors import AlreadyStoredError, ConflictError, InvalidArgumentError, NotFoundError, shown
 from hitherto.filters import Filter
@@ -28,7 +28,6 @@ from hitherto.relations import RecordRelation, invalidation_reason
 from hitherto.scope import record_scope
 from hitherto.store.base import MemoryStore
 from hitherto.store.requests import (
-    Chunk,
     MessageQuery,
     NewRecord,
     NewRelation,
@@ -39,14 +38,9 @@ from hitherto.store.requests import (
     StoreHit,
     StoreQuery,
 )
-from hitherto.text import query_words, words
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+from hitherto.testing.scoring import distance_of, preference_of, with_reason
 
 OWN = "$agent_memory"
-REASON = "invalidation_reason"
 Key = tuple[str, str]
 
 
@@ -286,7 +280,7 @@ class ReferenceStore(MemoryStore):
             ]
             reason = invalidation_reason(incoming)
             status = RecordStatus.INVALID if row.by_hand or reason else RecordStatus.VALID
-            row.new = replace(row.new, status=status, metadata=_with_reason(row.new.metadata, reason))
+            row.new = replace(row.new, status=status, metadata=with_reason(row.new.metadata, reason))
 
     def _sorted_links(self) -> builtins.list[NewRelation]:
         return sorted(self._links.values(), key=lambda link: (format_time(link.created_at), link.id))
@@ -380,9 +374,9 @@ class ReferenceStore(MemoryStore):
                     continue
                 if not query.include_invalid and record.status is RecordStatus.INVALID:
                     continue
-                distance = _distance(row.new.chunks, query)
+                distance = distance_of(row.new.chunks, query)
                 if distance is not None:
-                    scored.append((round(distance, 9), -_preference(record, query), record, row))
+                    scored.append((round(distance, 9), -preference_of(record, query), record, row))
             scored.sort(key=lambda item: (item[0], item[1], item[2].record_type, item[2].id))
             return [
                 StoreHit(self._expanded(record, row, query), distance)
@@ -499,41 +493,3 @@ def _relation(link: NewRelation) -> RecordRelation:
 def _revision(new: NewRecord) -> int:
     own = (new.metadata or {}).get(OWN)
     return int(own.get("revision", 0)) if isinstance(own, dict) else 0
-
-
-def _with_reason(metadata: dict[str, Any] | None, reason: str | None) -> dict[str, Any] | None:
-    own = (metadata or {}).get(OWN)
-    inner = {key: value for key, value in own.items() if key != REASON} if isinstance(own, dict) else {}
-    if reason is not None:
-        return {**(metadata or {}), OWN: {**inner, REASON: reason}}
-    if not isinstance(own, dict) or REASON not in own:
-        return metadata
-    rest = {key: value for key, value in (metadata or {}).items() if key != OWN}
-    return {**rest, OWN: inner} if inner else rest or None
-
-
-def _distance(chunks: Sequence[Chunk], query: StoreQuery) -> float | None:
-    """Return the distance of the nearest chunk, or None where nothing of the query is found."""
-    found = []
-    for chunk in chunks:
-        if query.vector is not None and chunk.vector is not None:
-            found.append(1.0 - _cosine(chunk.vector, query.vector))
-        elif query.vector is None and query.text is not None:
-            asked = set(query_words(query.text))
-            shared = asked & set(words(chunk.text))
-            if shared:
-                found.append(1.0 - len(shared) / (len(asked) + 1))
-    return min(found, default=None)
-
-
-def _cosine(left: NDArray[np.float32], right: NDArray[np.float32]) -> float:
-    norm = float((left @ left) ** 0.5 * (right @ right) ** 0.5)
-    return float(left @ right) / norm if norm else 0.0
-
-
-def _preference(record: Record, query: StoreQuery) -> int:
-    matches = (query.scope.user, query.scope.agent, query.scope.thread)
-    return sum(
-        match.preferred_id is not None and match.preferred_id == value
-        for match, value in zip(matches, record_scope(record), strict=True)
-    )

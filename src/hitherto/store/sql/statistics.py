@@ -31,7 +31,7 @@ def count_records(conn: Connection) -> dict[str, Any]:
     """
     fingerprint = read_fingerprint(conn)
     return {
-        "records": dict(conn.execute(_BY_TYPE).tuples()),
+        "records": {row[0]: row[1] for row in conn.execute(_BY_TYPE)},
         "users": conn.execute(_USERS).scalar(),
         "embedder": None if fingerprint is None else str(fingerprint),
     }

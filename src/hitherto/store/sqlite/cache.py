@@ -18,9 +18,13 @@ from hitherto.store.sqlite.shelf import Names, Shelf, changed_shelf, new_shelf
 
 log = logging.getLogger("hitherto.store")
 
-_STORE: Final = "(SELECT value FROM meta WHERE key = 'store_id')"
-_USER: Final = f"SELECT version, epoch, row_count, {_STORE} FROM scopes WHERE user_no = ?"
-_ALL: Final = f"SELECT value, {_STORE} FROM counters WHERE name = 'version'"
+_USER: Final = (
+    "SELECT version, epoch, row_count, (SELECT value FROM meta WHERE key = 'store_id') "
+    "FROM scopes WHERE user_no = ?"
+)
+_ALL: Final = (
+    "SELECT value, (SELECT value FROM meta WHERE key = 'store_id') FROM counters WHERE name = 'version'"
+)
 _EPOCHS: Final = "SELECT count(*), sum(epoch), sum(row_count) FROM scopes"
 
 
@@ -43,6 +47,7 @@ class ShelfCache:
         self._limit = limit_bytes
         self._exact_rows = exact_rows
         self._shelves: OrderedDict[int | None, Shelf] = OrderedDict()
+        self._sizes: dict[int | None, int] = {}
         self._lock = threading.Lock()
         self._loading: dict[int | None, threading.Lock] = {}
         self._warned = False
@@ -74,6 +79,7 @@ class ShelfCache:
         """Forget all shelves."""
         with self._lock:
             self._shelves.clear()
+            self._sizes.clear()
 
     def _is_current(self, driver: sqlite3.Connection, user_no: int | None, shelf: Shelf) -> bool:
         if user_no is None:
@@ -100,7 +106,11 @@ class ShelfCache:
             names = ScopeNames(shelf.agents, shelf.threads, shelf.speakers)
             gone = read_gone(driver, user_no, since=shelf.version)
             batch = read_batch(driver, user_no, names, since=shelf.version, coded=coded)
-            if shelf.vectors is None or batch.vectors is None or shelf.vectors.shape[1] == batch.vectors.shape[1]:
+            if (
+                shelf.vectors is None
+                or batch.vectors is None
+                or shelf.vectors.shape[1] == batch.vectors.shape[1]
+            ):
                 renewed = changed_shelf(shelf, batch, gone, version=state.version, epoch=state.epoch)
                 if not renewed.wasteful:
                     return renewed
@@ -119,20 +129,18 @@ class ShelfCache:
         with self._lock:
             self._shelves[user_no] = shelf
             self._shelves.move_to_end(user_no)
-            total = sum(item.nbytes for item in self._shelves.values())
-            while total > self._limit and len(self._shelves) > 1:
-                _, dropped = self._shelves.popitem(last=False)
-                total -= dropped.nbytes
-            if total > self._limit:
-                self._shelves.clear()
-                if not self._warned:
-                    self._warned = True
-                    log.warning(
-                        "a scope of %d rows takes %d MB and is read anew for each search: cache_bytes is %d MB",
-                        shelf.size,
-                        total >> 20,
-                        self._limit >> 20,
-                    )
+            self._sizes[user_no] = shelf.nbytes
+            while sum(self._sizes.values()) > self._limit:
+                dropped, _ = self._shelves.popitem(last=False)
+                del self._sizes[dropped]
+        if user_no not in self._shelves and not self._warned:
+            self._warned = True
+            log.warning(
+                "a scope of %d rows takes %d MB in memory, cache_bytes is %d MB: it is read anew for each search",
+                shelf.size,
+                shelf.nbytes >> 20,
+                self._limit >> 20,
+            )
 
 
 def _same_epoch(user_no: int | None, old: tuple[Any, ...], new: tuple[Any, ...]) -> bool:

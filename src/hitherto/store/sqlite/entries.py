@@ -140,7 +140,7 @@ def insert(driver: sqlite3.Connection, rows: Sequence[IndexRow], version: int) -
     """
     codes, vectors = _packed(rows)
     dates: dict[str | None, bytes] = {}
-    entries = []
+    entries: list[tuple[object, ...]] = []
     for row in rows:
         if row.timestamp not in dates:
             dates[row.timestamp] = token_bytes(date_words(row.timestamp))

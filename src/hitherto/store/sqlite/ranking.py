@@ -109,11 +109,9 @@ class Ranking:
         self._mask = qualifying(shelf, query)
         self._full_marks = 0.0
         self._named: list[int] = []
-        self.words: NDArray[np.float32] | None = None
-        self.meaning: NDArray[np.float32] | None = None
-        self._cosines: NDArray[np.float32] | None = None
-        self._score_words()
-        self._score_meaning()
+        self._cosines = np.empty(0, np.float32)
+        self.words = self._score_words()
+        self.meaning = self._score_meaning()
         found = np.zeros(self._mask.size, np.bool_)
         if self.words is not None:
             found |= self.words > 0
@@ -121,10 +119,10 @@ class Ranking:
             found |= self.meaning > _ABSENT
         self._mask &= found & (shelf.columns.chunk_no == 0) if shelf.extra.size else found
 
-    def _score_words(self) -> None:
+    def _score_words(self) -> NDArray[np.float32] | None:
         text = self._query.text
         if text is None:
-            return
+            return None
         terms = query_words(text)
         if self._blended:
             said = set(words(text))
@@ -135,13 +133,12 @@ class Ranking:
             terms = [term for term in terms if term not in names] or terms
         found = word_scores(self._shelf.text, [token_hash(term) for term in terms], self._settings)
         self._full_marks = found.full_marks
-        scores = np.where(self._mask, found.scores, 0)
-        self.words = self._best_chunks(scores)
+        return self._best_chunks(found.scores * self._mask)
 
-    def _score_meaning(self) -> None:
+    def _score_meaning(self) -> NDArray[np.float32] | None:
         shelf, vector = self._shelf, self._query.vector
         if vector is None or shelf.vectors is None or not self._mask.any():
-            return
+            return None
         unit = vector / (float(np.linalg.norm(vector.astype(np.float64))) or 1.0)
         self._unit = unit.astype(np.float32)
         cosines = np.zeros(self._mask.size, np.float32)
@@ -150,11 +147,11 @@ class Ranking:
         elif shelf.vectors.shape[1] == unit.size:
             np.dot(shelf.vectors[: shelf.size], self._unit, out=cosines[:-1])
         else:
-            return
+            return None
         self._cosines = self._filled(cosines)
         scores = self._smoothed(self._cosines)
         scores[~(self._mask & shelf.columns.has_vector)] = _ABSENT
-        self.meaning = self._best_chunks(scores)
+        return self._best_chunks(scores)
 
     def _filled(self, cosines: NDArray[np.float32]) -> NDArray[np.float32]:
         """Give rows without a vector, and a neighbour that is not there, the mean: neither near nor far.
@@ -172,13 +169,12 @@ class Ranking:
 
     def _smoothed(self, cosines: NDArray[np.float32]) -> NDArray[np.float32]:
         if not self._smooths:
-            return cosines.copy()
+            copied: NDArray[np.float32] = cosines.copy()
+            return copied
         shelf, settings = self._shelf, self._settings
-        return (
-            cosines
-            + np.float32(settings.previous_meaning) * cosines[shelf.previous]
-            + np.float32(settings.next_meaning) * cosines[shelf.next]
-        )
+        found: NDArray[np.float32] = cosines + np.float32(settings.previous_meaning) * cosines[shelf.previous]
+        found += np.float32(settings.next_meaning) * cosines[shelf.next]
+        return found
 
     @property
     def _smooths(self) -> bool:
@@ -200,15 +196,10 @@ class Ranking:
             rows = np.empty(0, np.intp)
             return Ranked(rows, single(None, None), rows, complete=True)
         rows = self._pool(count)
-        rough = self._fused(rows, exact=False).scores
-        if self._shelf.coded:
-            near = np.arange(rows.size)
-        elif rows.size > count:
+        if not self._shelf.coded and rows.size > 4 * count:
+            rough = self._fused(rows, exact=False).scores
             last = np.partition(rough, rows.size - count)[rows.size - count]
-            near = np.flatnonzero(rough >= last - _MARGIN)
-        else:
-            near = np.arange(rows.size)
-        rows = rows[near]
+            rows = rows[rough >= last - _MARGIN]
         fused = self._fused(rows, exact=True)
         order = np.argsort(-fused.scores, kind="stable")
         if order.size > count:
@@ -259,10 +250,11 @@ class Ranking:
         """Return the scores of records in full precision, and their cosines."""
         shelf = self._shelf
         lead = self._with_chunks(rows)
-        smooths = self._smooths and not shelf.coded
-        around = [lead, shelf.previous[lead], shelf.next[lead]] if smooths else [lead]
-        wanted = np.unique(np.concatenate(around))
-        cosines = np.zeros(self._mask.size) if self._cosines is None else self._cosines.astype(np.float64)
+        wanted = lead
+        # In a shelf of codes a neighbour's estimate has to do: reading its vector costs as much as a candidate's.
+        if self._smooths and not shelf.coded:
+            wanted = np.unique(np.concatenate([lead, shelf.previous[lead], shelf.next[lead]]))
+        cosines = self._cosines.astype(np.float64)
         wanted = wanted[(wanted >= 0) & shelf.columns.has_vector[wanted]]
         cosines[wanted] = self._exact_cosines(wanted)
         scores = cosines[lead]

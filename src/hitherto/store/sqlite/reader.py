@@ -14,19 +14,18 @@ from hitherto.store.sqlite.shelf import CHUNKS, COLUMN_NAMES, Batch, Columns, Na
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-_FIELDS: Final = (
-    "e.user_no, e.record_no, e.chunk_no, e.record_type, e.agent_id, e.thread_id, e.valid, e.expires, e.speaker, "
-    "e.question, e.tokens, e.dates, e.code"
+_SELECT: Final = (
+    "SELECT e.user_no, e.record_no, e.chunk_no, e.record_type, e.agent_id, e.thread_id, e.valid, e.expires, e.speaker, "
+    "e.question, e.tokens, e.dates, e.code FROM "
 )
 _BLOCK: Final = 20_000
+# CROSS JOIN keeps the order of the tables: the few scopes that changed first.
 _READ: Final = {
-    # CROSS JOIN keeps the order of the tables: the few scopes that changed first.
-    ("user", False): f"SELECT {_FIELDS} FROM entries e WHERE e.user_no = ? ORDER BY e.record_no, e.chunk_no",
-    ("user", True): f"SELECT {_FIELDS} FROM entries e WHERE e.user_no = ? AND e.version > ?",
-    ("all", False): f"SELECT {_FIELDS} FROM entries e ORDER BY e.user_no, e.record_no, e.chunk_no",
+    ("user", False): "entries e WHERE e.user_no = ? ORDER BY e.record_no, e.chunk_no",
+    ("user", True): "entries e WHERE e.user_no = ? AND e.version > ?",
+    ("all", False): "entries e ORDER BY e.user_no, e.record_no, e.chunk_no",
     ("all", True): (
-        f"SELECT {_FIELDS} FROM scopes s CROSS JOIN entries e "
-        "WHERE s.version > ? AND e.user_no = s.user_no AND e.version > ?"
+        "scopes s CROSS JOIN entries e WHERE s.version > ? AND e.user_no = s.user_no AND e.version > ?"
     ),
 }
 _VECTORS: Final = {
@@ -79,7 +78,7 @@ def read_batch(
     values = [*([] if user_no is None else [user_no]), *changed, *(changed if user_no is None else [])]
     parts = [
         _part(block, names, coded=coded)
-        for block in _blocks(driver.execute(_READ[scope, since is not None], values))
+        for block in _blocks(driver.execute(_SELECT + _READ[scope, since is not None], values))
     ]
     if not parts:
         return _part([], names, coded=coded)
@@ -137,7 +136,21 @@ def _blocks(cursor: sqlite3.Cursor) -> Iterator[list[tuple[Any, ...]]]:
 
 def _part(block: Sequence[tuple[Any, ...]], names: ScopeNames, *, coded: bool) -> Batch:
     fields = list(zip(*block, strict=True)) if block else [()] * 13
-    user_no, record_no, chunk_no, kind, agent, thread, valid, expires, speaker, question, tokens, dates, code = fields
+    (
+        user_no,
+        record_no,
+        chunk_no,
+        kind,
+        agent,
+        thread,
+        valid,
+        expires,
+        speaker,
+        question,
+        tokens,
+        dates,
+        code,
+    ) = fields
     columns = Columns(
         record_no=np.array(record_no, np.int64),
         chunk_no=np.array(chunk_no, np.int32),
@@ -150,11 +163,15 @@ def _part(block: Sequence[tuple[Any, ...]], names: ScopeNames, *, coded: bool) -
         expires=np.array(expires, np.int64),
         question=question_column(question),
         alive=np.ones(len(block), np.bool_),
-        own_length=np.fromiter(map(len, tokens), np.float32, len(block)) / 4,
-        date_length=np.fromiter(map(len, dates), np.float32, len(block)) / 4,
+        own_length=_lengths(tokens),
+        date_length=_lengths(dates),
         has_vector=np.array([item is not None for item in code], np.bool_),
     )
     return Batch(columns, _hashes(tokens), _hashes(dates), _codes(code) if coded else None)
+
+
+def _lengths(blobs: Sequence[bytes]) -> NDArray[np.float32]:
+    return (np.fromiter(map(len, blobs), np.int64, len(blobs)) // 4).astype(np.float32)
 
 
 def _hashes(blobs: Sequence[bytes]) -> NDArray[np.uint32]:
@@ -171,13 +188,17 @@ def _codes(blobs: Sequence[bytes | None]) -> NDArray[np.uint8] | None:
 
 
 def _joined(parts: Sequence[Batch]) -> Batch:
-    columns = Columns(*(np.concatenate([getattr(part.columns, name) for part in parts]) for name in COLUMN_NAMES))
+    columns = Columns(
+        *(np.concatenate([getattr(part.columns, name) for part in parts]) for name in COLUMN_NAMES)
+    )
     width = next((part.vectors.shape[1] for part in parts if part.vectors is not None), None)
     vectors = None
     if width is not None:
         vectors = np.concatenate(
             [
-                np.zeros((part.columns.record_no.size, width), np.uint8) if part.vectors is None else part.vectors
+                np.zeros((part.columns.record_no.size, width), np.uint8)
+                if part.vectors is None
+                else part.vectors
                 for part in parts
             ]
         )
@@ -195,7 +216,9 @@ def _with_vectors(batch: Batch, found: Sequence[tuple[int, int, bytes]]) -> Batc
     size = len(found[-1][2])
     kept = [row for row in found if len(row[2]) == size]
     matrix = np.frombuffer(b"".join([row[2] for row in kept]), "<f4").reshape(len(kept), -1)
-    keys = np.array([row[0] for row in kept], np.int64) * CHUNKS + np.array([row[1] for row in kept], np.int64)
+    keys = np.array([row[0] for row in kept], np.int64) * CHUNKS + np.array(
+        [row[1] for row in kept], np.int64
+    )
     wanted = batch.columns.record_no * CHUNKS + batch.columns.chunk_no
     if keys.size == wanted.size and bool((keys == wanted).all()):
         return Batch(batch.columns, batch.tokens, batch.dates, matrix)

@@ -13,13 +13,15 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
+from sqlalchemy import bindparam, column, func, select
 
 from hitherto.store.base import SearchStrategy
 from hitherto.store.fusion import DIGITS
 from hitherto.store.requests import StoreHit, StoreQuery
 from hitherto.store.settings import SearchSettings
 from hitherto.store.sql.rows import IndexRow, fetch_records
-from hitherto.store.sql.tables import NO_USER
+from hitherto.store.sql.tables import NO_USER, records
+from hitherto.store.sql.where import filter_condition
 from hitherto.store.sqlite import entries
 from hitherto.store.sqlite.cache import ShelfCache
 from hitherto.store.sqlite.ranking import Ranked, Ranking
@@ -30,10 +32,16 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from sqlalchemy import Connection
 
+    from hitherto.filters import Filter
     from hitherto.records import Record
 
 DEFAULT_CACHE_BYTES = 256 * 2**20
 _USER_NO = "SELECT user_no FROM scopes WHERE user_id = ?"
+_CANDIDATES = select(records.c.record_no, records.c.metadata).where(
+    records.c.record_no.in_(
+        select(func.json_each(bindparam("numbers")).table_valued(column("value")).c.value)
+    )
+)
 _LEAST_CHECKED = 128
 _WIDEN = 4
 
@@ -124,8 +132,8 @@ class SqliteSearch:
             query: What is searched.
         """
         driver = _driver(conn)
-        found, user_no = _scope_user(driver, query)
-        if not found:
+        exists, user_no = _scope_user(driver, query)
+        if not exists:
             return []
         shelf = self._cache.shelf(driver, user_no)
         ranking = Ranking(
@@ -135,12 +143,13 @@ class SqliteSearch:
             blended=self._strategy is SearchStrategy.HYBRID,
             read_vectors=partial(_vectors, driver, shelf, query),
         )
+        metadata = _Metadata(conn, query.metadata_filter)
         count = query.k if query.metadata_filter is None else max(_LEAST_CHECKED, 4 * query.k)
         while True:
             ranked = ranking.best(count)
-            chosen, records = _choose(conn, shelf, query, ranked)
+            chosen, found = _choose(conn, shelf, query, ranked, metadata)
             if len(chosen) >= query.k or ranked.complete:
-                return _hits(driver, shelf, query, ranking, ranked, chosen[: query.k], records)
+                return _hits(driver, shelf, query, ranking, ranked, chosen[: query.k], found)
             count = max(count, ranked.rows.size) * _WIDEN
 
 
@@ -174,38 +183,50 @@ def _vectors(
 
 
 def _choose(
-    conn: Connection, shelf: Shelf, query: StoreQuery, ranked: Ranked
+    conn: Connection, shelf: Shelf, query: StoreQuery, ranked: Ranked, metadata: _Metadata
 ) -> tuple[list[int], dict[int, Record]]:
     """Return the places of the hits in their order, and the records of at least those that are wanted."""
     numbers = shelf.columns.record_no[ranked.rows].tolist()
-    if query.metadata_filter is not None:
-        allowed = _allowed(_driver(conn), query, numbers)
-        places = [place for place, number in enumerate(numbers) if number in allowed]
-    else:
-        places = list(range(len(numbers)))
-    records: dict[int, Record] = {}
+    places = [place for place, matches in enumerate(metadata.among(numbers)) if matches]
+    found: dict[int, Record] = {}
     scores = np.round(ranked.fused.scores[ranked.places], DIGITS).tolist()
     keys = _ids(_driver(conn), [numbers[place] for place in places]) if len(places) > 4 * query.k else None
     if keys is None:
-        records = fetch_records(conn, [numbers[place] for place in places])
-        keys = {number: (record.record_type, record.id) for number, record in records.items()}
+        found = fetch_records(conn, [numbers[place] for place in places])
+        keys = {number: (record.record_type, record.id) for number, record in found.items()}
     places = [place for place in places if numbers[place] in keys]
     preferred = _preferred(_driver(conn), shelf, query, ranked)
     places.sort(key=lambda place: (-scores[place], -len(preferred[place]), keys[numbers[place]]))
     places = places[: query.k]
-    if not records:
-        records = fetch_records(conn, [numbers[place] for place in places])
-    return places, records
+    if not found:
+        found = fetch_records(conn, [numbers[place] for place in places])
+    return places, found
 
 
-def _allowed(driver: sqlite3.Connection, query: StoreQuery, numbers: Sequence[int]) -> set[int]:
-    assert query.metadata_filter is not None  # noqa: S101  asked only with a filter
-    rows = driver.execute(
-        "SELECT record_no, metadata FROM records WHERE record_no IN (SELECT value FROM json_each(?))",
-        (json.dumps(numbers),),
-    )
-    matches = query.metadata_filter.matches
-    return {number for number, metadata in rows if matches(None if metadata is None else json.loads(metadata))}
+class _Metadata:
+    """Checks candidates against the metadata filter of one search, each once."""
+
+    def __init__(self, conn: Connection, wanted: Filter | None) -> None:
+        self._conn = conn
+        self._wanted = wanted
+        self._known: dict[int, bool] = {}
+
+    def among(self, numbers: Sequence[int]) -> list[bool]:
+        """Return of each record whether its metadata match."""
+        if self._wanted is None:
+            return [True] * len(numbers)
+        new = [number for number in numbers if number not in self._known]
+        if new:
+            allowed = self._allowed(self._wanted, new)
+            self._known.update((number, number in allowed) for number in new)
+        return [self._known[number] for number in numbers]
+
+    def _allowed(self, wanted: Filter, numbers: Sequence[int]) -> set[int]:
+        condition = filter_condition(wanted, records.c.metadata)
+        rows = self._conn.execute(_CANDIDATES.where(condition.clause), {"numbers": json.dumps(numbers)}).all()
+        if condition.exact:
+            return {row[0] for row in rows}
+        return {row[0] for row in rows if wanted.matches(None if row[1] is None else json.loads(row[1]))}
 
 
 def _ids(driver: sqlite3.Connection, numbers: Sequence[int]) -> dict[int, tuple[str, str]]:
@@ -227,12 +248,12 @@ def _preferred(
         theirs = shelf.columns.user_no[ranked.rows] == (-1 if row is None else row[0])
         for place in np.flatnonzero(theirs).tolist():
             found[place].append("user")
-    for name, match, names, column in (
+    for name, match, names, stored in (
         ("agent", scope.agent, shelf.agents, shelf.columns.agent),
         ("thread", scope.thread, shelf.threads, shelf.columns.thread),
     ):
         if match.preferred_id is not None:
-            for place in np.flatnonzero(column[ranked.rows] == names.number(match.preferred_id)).tolist():
+            for place in np.flatnonzero(stored[ranked.rows] == names.number(match.preferred_id)).tolist():
                 found[place].append(name)
     return [tuple(item) for item in found]
 
@@ -244,7 +265,7 @@ def _hits(
     ranking: Ranking,
     ranked: Ranked,
     chosen: Sequence[int],
-    records: dict[int, Record],
+    found: dict[int, Record],
 ) -> list[StoreHit]:
     places = ranked.places[list(chosen)] if chosen else ranked.places[:0]
     distances = ranked.fused.distances(places).tolist()
@@ -258,6 +279,6 @@ def _hits(
             explanation = ranked.fused.explanation(
                 among, words_rank=words_rank, meaning_rank=meaning_rank, preferred=preferred[place]
             )
-        record = records[int(shelf.columns.record_no[row])]
+        record = found[int(shelf.columns.record_no[row])]
         hits.append(StoreHit(record, distance, explanation))
     return hits

@@ -365,4 +365,5 @@ def _speaker_words(
 
 def question_column(stored: Sequence[int]) -> NDArray[np.float32]:
     """Return the shares of questions as numbers from 0 to 1."""
-    return np.array(stored, np.float32) / QUESTION_SCALE
+    shares: NDArray[np.float32] = np.array(stored, np.float32) / np.float32(QUESTION_SCALE)
+    return shares

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -36,7 +36,7 @@ class Postings:
     Example:
         >>> postings = Postings(np.array([7, 9, 7, 7], np.uint32), np.array([0, 0, 1, 1], np.int32))
         >>> [part.tolist() for part in postings.lookup(7)]
-        [[0, 1], [1.0, 2.0]]
+        [[0, 1], [1, 2]]
     """
 
     def __init__(self, hashes: NDArray[np.uint32], rows: NDArray[np.int32]) -> None:
@@ -49,16 +49,21 @@ class Postings:
     def _build(self, hashes: NDArray[np.uint32], rows: NDArray[np.int32]) -> None:
         keys = (hashes.astype(np.uint64) << _SHIFT) | rows.astype(np.uint64)
         keys.sort()
+        places = _changes(keys)
+        self._counts = np.diff(places, append=keys.size).astype(np.uint32)
+        keys = keys[places]
         self._rows = (keys & _LOW).astype(np.int32)
         heads = (keys >> _SHIFT).astype(np.uint32)
-        starts = np.flatnonzero(np.diff(heads, prepend=heads[:1] + np.uint32(1))) if heads.size else heads
+        starts = _changes(heads)
         self._hashes = heads[starts]
-        self._starts = np.append(starts, heads.size).astype(np.int64)
+        self._starts = np.append(starts, heads.size)
 
     @property
     def nbytes(self) -> int:
         """How much memory they take, in bytes."""
-        return sum(part.nbytes for part in (self._rows, self._hashes, self._starts, *self._tail))
+        return sum(
+            part.nbytes for part in (self._rows, self._counts, self._hashes, self._starts, *self._tail)
+        )
 
     def extended(self, hashes: NDArray[np.uint32], rows: NDArray[np.int32]) -> Postings:
         """Return postings with further words; these stay as they are, for those who are reading them.
@@ -68,30 +73,42 @@ class Postings:
             rows: The row of each; none that the postings hold already.
         """
         new = object.__new__(Postings)
-        new._rows, new._hashes, new._starts = self._rows, self._hashes, self._starts
+        new._rows, new._counts = self._rows, self._counts
+        new._hashes, new._starts = self._hashes, self._starts
         new._tail = (np.concatenate([self._tail[0], hashes]), np.concatenate([self._tail[1], rows]))
         if new._tail[0].size > max(_MERGE_AT, self._rows.size // 8):
-            all_hashes = np.concatenate([np.repeat(self._hashes, np.diff(self._starts)), new._tail[0]])
-            return Postings(all_hashes, np.concatenate([self._rows, new._tail[1]]))
+            known = np.repeat(np.repeat(self._hashes, np.diff(self._starts)), self._counts)
+            return Postings(
+                np.concatenate([known, new._tail[0]]),
+                np.concatenate([np.repeat(self._rows, self._counts), new._tail[1]]),
+            )
         return new
 
-    def lookup(self, word_hash: int) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
+    def lookup(self, word_hash: int) -> tuple[NDArray[np.int32], NDArray[np.uint32]]:
         """Return the rows that hold a word, in order, and how often each does.
 
         Args:
             word_hash: The word's hash.
         """
-        place = int(np.searchsorted(self._hashes, np.uint32(word_hash)))
-        found = self._rows[:0]
-        if place < self._hashes.size and self._hashes[place] == word_hash:
-            found = self._rows[self._starts[place] : self._starts[place + 1]]
+        wanted = np.uint32(word_hash)
+        place = int(self._hashes.searchsorted(wanted))
+        start = end = 0
+        if place < self._hashes.size and self._hashes[place] == wanted:
+            start, end = self._starts[place], self._starts[place + 1]
+        found, counts = self._rows[start:end], self._counts[start:end]
         if self._tail[0].size:
-            late = np.sort(self._tail[1][self._tail[0] == np.uint32(word_hash)])
-            found = np.concatenate([found, late]) if late.size else found
-        if not found.size:
-            return found, np.empty(0, np.float32)
-        starts = np.flatnonzero(np.diff(found, prepend=-1))
-        return found[starts], np.diff(starts, append=found.size).astype(np.float32)
+            late, more = np.unique(self._tail[1][self._tail[0] == wanted], return_counts=True)
+            if late.size:
+                found = np.concatenate([found, late])
+                counts = np.concatenate([counts, more.astype(np.uint32)])
+        return found, counts
+
+
+def _changes(values: NDArray[Any]) -> NDArray[np.intp]:
+    """Return the places where sorted values begin to be others than before."""
+    if not values.size:
+        return np.empty(0, np.intp)
+    return np.concatenate([[0], (values[1:] != values[:-1]).nonzero()[0] + 1])
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,7 +176,7 @@ def word_scores(text: Text, hashes: Sequence[int], settings: SearchSettings) -> 
     return WordScores(scores, full_marks)
 
 
-_Found = tuple["NDArray[np.int32]", "NDArray[np.float32]"]
+_Found = tuple["NDArray[np.int32]", "NDArray[np.uint32]"]
 
 
 def _rarest(text: Text, hashes: Sequence[int], most: int) -> list[tuple[_Found, _Found]]:
@@ -180,14 +197,14 @@ def _spread(
     ):
         if text.alive is not None and rows.size:
             keep = text.alive[rows]
-            rows, counts = rows[keep], counts[keep]  # noqa: PLW2901  what is dead is not there
+            rows, counts = rows[keep], counts[keep]
         if rows.size:
             for weight, move in fields:
                 # Each row has one successor, so no index comes twice but the last, which is cleared.
                 if weight:
-                    frequency[move(rows)] += weight * counts
+                    frequency[move(rows)] += np.float32(weight) * counts
     frequency[-1] = 0
-    return np.flatnonzero(frequency)
+    return frequency.nonzero()[0]
 
 
 _Move = Callable[["NDArray[np.int32]"], "NDArray[np.int32]"]
