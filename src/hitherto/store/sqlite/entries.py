@@ -87,7 +87,7 @@ def token_hash(word: str) -> int:
 
     Example:
         >>> token_hash("tea")
-        3278160820
+        2391201714
     """
     return crc32(word.encode("utf-8"))
 
