@@ -133,7 +133,8 @@ class Ranking:
             terms = [term for term in terms if term not in names] or terms
         found = word_scores(self._shelf.text, [token_hash(term) for term in terms], self._settings)
         self._full_marks = found.full_marks
-        return self._best_chunks(found.scores * self._mask)
+        scores: NDArray[np.float32] = found.scores * self._mask
+        return self._best_chunks(scores)
 
     def _score_meaning(self) -> NDArray[np.float32] | None:
         shelf, vector = self._shelf, self._query.vector
