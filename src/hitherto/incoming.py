@@ -44,14 +44,19 @@ def read_messages(messages: object, metadata: MetadataInput = NOT_SET) -> Incomi
 
     Raises:
         ArgumentTypeError: If messages is no sequence, or a field has the wrong type.
-        InvalidArgumentError: If a field is not allowed.
+        InvalidArgumentError: If messages is a text or a single mapping, or a field is not allowed.
         NotFoundError: If a mapping lacks a key.
 
     Example:
         >>> read_messages([{"role": "user", "content": "hello"}]).roles
         ['user']
     """
-    if not isinstance(messages, Sequence) or isinstance(messages, (str, bytes)):
+    if isinstance(messages, (str, bytes, Mapping)):
+        raise InvalidArgumentError(
+            f"messages must be a list of messages, also where there is just one, got {shown(messages)}",
+            argument="messages",
+        )
+    if not isinstance(messages, Sequence):
         raise ArgumentTypeError(
             f"messages must be a list of messages, got {shown(messages)}", argument="messages"
         )
@@ -91,7 +96,9 @@ def read_content(content: object, where: str = "content") -> str | tuple[Message
         )
     if not content:
         raise InvalidArgumentError(f"{where} must have at least one part, got none", argument="content")
-    return tuple(_part(item, f"{where}[{place}]") for place, item in enumerate(content))
+    parts = tuple(_part(item, f"{where}[{place}]") for place, item in enumerate(content))
+    _check_described(parts, where)
+    return parts
 
 
 def _message(item: object, where: str) -> Message:
@@ -127,7 +134,17 @@ def _message(item: object, where: str) -> Message:
         raise InvalidArgumentError(
             f"{where}.metadata must be a dict or None, got {shown(message.metadata)}", argument="metadata"
         )
+    _check_described(message.content, where)
     return Message(message.role, message.content, message.timestamp or None, message.metadata, message.id)
+
+
+def _check_described(content: object, where: str) -> None:
+    parts = content if isinstance(content, (tuple, list)) else ()
+    if any(isinstance(part, ImageContent) and part.description is None for part in parts):
+        raise InvalidArgumentError(
+            f'{where}: an image must have a description, which is what is searched; "" for none',
+            argument="description",
+        )
 
 
 def _part(item: object, where: str) -> MessageContent:

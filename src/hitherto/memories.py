@@ -6,10 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Literal
 
-from hitherto.errors import InvalidArgumentError, NotFoundError, shown
+from hitherto.errors import ArgumentTypeError, InvalidArgumentError, NotFoundError, shown
 from hitherto.notset import NOT_SET, NotSetType
-from hitherto.records import Record, ScopedRecord
+from hitherto.records import Record, RecordStatus, ScopedRecord
 from hitherto.relations import OPPOSITE_TYPES, RecordRelation, check_link_type, check_memory_type
+from hitherto.scope import check_id
 
 if TYPE_CHECKING:
     from hitherto.store.base import MemoryStore
@@ -129,31 +130,65 @@ def add_memory(
     check_memory_type(memory_type, argument="memory_type")
     _check_content(content)
     owner = dict(scope)
-    target = None if link is None else known_memory(store, link.target_id, thread_id=within)
-    if isinstance(target, ScopedRecord):
-        owner = {
-            "user_id": target.user_id,
-            "agent_id": target.agent_id,
-            "thread_id": target.thread_id,
-            **scope,
-        }
+    target = None if link is None else _target(store, link.target_id, scope, within)
+    if target is not None:
+        owner = {name: getattr(target, name) for name in ("user_id", "agent_id", "thread_id")} | owner
     given = {name: value for name, value in {**owner, **fields}.items() if value is not NOT_SET}
     if memory_id is not NOT_SET and memory_id not in (None, ""):
-        given["record_id"] = memory_id
-    (new_id,) = store.add([content], memory_type, **{_PLURAL.get(name, name): given[name] for name in given})
+        given["record_id"] = check_id(memory_id, argument="memory_id")
+    _check_fields(given)
+    # Each value in a list of one: a list that came as the value of one memory must not pass for one per memory.
+    (new_id,) = store.add(
+        [content], memory_type, **{_PLURAL.get(name, name): [given[name]] for name in given}
+    )
     if link is not None and target is not None:
-        store.add_relations(
-            new_id,
-            memory_type,
-            target.id,
-            target.record_type,
-            link.kind,
-            opposite_relation_types=OPPOSITE_TYPES[link.kind],
-            relation_ids=link.id,
-            timestamps=link.timestamp,
-            metadata=link.metadata,
-        )
+        try:
+            _link(store, (new_id, memory_type), target, link)
+        except BaseException:
+            # A memory without its link would say the opposite of what was asked: both of them hold.
+            store.delete(memory_type, new_id)
+            raise
     return new_id
+
+
+def _target(
+    store: MemoryStore, target_id: str, scope: Mapping[str, str | None], within: str | None
+) -> ScopedRecord:
+    target = known_memory(store, target_id, thread_id=within)
+    if within is not None and scope.get("thread_id") != within:
+        raise NotFoundError(
+            f"there is no memory {shown(target_id)} in thread {shown(scope.get('thread_id'))}, where the new one goes; "
+            "a thread links its own memories only"
+        )
+    assert isinstance(target, ScopedRecord)  # noqa: S101  all four types of memories are
+    return target
+
+
+def _check_fields(given: Mapping[str, Any]) -> None:
+    for name in ("user_id", "agent_id", "thread_id"):
+        if given.get(name) is not None:
+            check_id(given[name], argument=name)
+    timestamp = given.get("timestamp")
+    if timestamp is not None and not isinstance(timestamp, str):
+        raise ArgumentTypeError(
+            f"timestamp must be a str or None, got {shown(timestamp)}", argument="timestamp"
+        )
+    status = given.get("status", RecordStatus.VALID)
+    if not isinstance(status, RecordStatus):
+        raise ArgumentTypeError(f"status must be a RecordStatus, got {shown(status)}", argument="status")
+
+
+def _link(store: MemoryStore, source: tuple[str, str], target: Record, link: LinkWish) -> None:
+    store.add_relations(
+        *source,
+        target.id,
+        target.record_type,
+        link.kind,
+        opposite_relation_types=OPPOSITE_TYPES[link.kind],
+        relation_ids=link.id,
+        timestamps=link.timestamp,
+        metadata=link.metadata,
+    )
 
 
 _PLURAL: Final = {

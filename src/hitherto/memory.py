@@ -19,7 +19,7 @@ from hitherto.scope import SearchScope, check_id, resolve_for_client
 from hitherto.search import pipeline
 from hitherto.search.config import MemorySearchConfig, TopKMemorySearchConfig, config_from_payload
 from hitherto.search.result import SearchResult
-from hitherto.session import DEFAULT_TIMEOUT_S, Session, check_timeout, read_scope
+from hitherto.session import DEFAULT_TIMEOUT_S, Session, check_timeout, read_scope, without_extraction
 from hitherto.store.opening import open_store
 from hitherto.thread import Thread
 from hitherto.thread_settings import ThreadSettings, read_settings, stored_settings
@@ -33,7 +33,8 @@ if TYPE_CHECKING:
 class AgentMemory(ProfileVerbs, MemoryVerbs, LinkVerbs):
     """A client: threads, messages and memories in one store, and searches over them.
 
-    Python threads may share one. Used as a context manager it is closed at the end.
+    Python threads may share one. Used as a context manager it is closed at the end. Memories are what programs add:
+    none are extracted from messages, which the log says once.
 
     Args:
         path: The store's path or URL; ":memory:" for one that ends with the client.
@@ -62,6 +63,7 @@ class AgentMemory(ProfileVerbs, MemoryVerbs, LinkVerbs):
         search_config: MemorySearchConfig | NotSetType = NOT_SET,
         **store_options: Any,
     ) -> None:
+        store_options = without_extraction(store_options)
         if (path is None) == (store is None):
             given = "neither" if path is None else "both"
             raise InvalidArgumentError(

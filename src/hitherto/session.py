@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import threading
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from hitherto.errors import ArgumentTypeError, ClosedError, InvalidArgumentError, shown
 from hitherto.notset import NOT_SET
@@ -33,6 +33,9 @@ class Session:
         self._owns_store = owns_store
         self._closed = threading.Event()
         self.search_config = search_config
+        log.info(
+            "no language model is configured: messages are stored and found, memories are not extracted from them"
+        )
 
     @property
     def store(self) -> MemoryStore:
@@ -59,6 +62,44 @@ class Session:
             self._closed.set()
             if self._owns_store:
                 self._store.close()
+
+
+_EXTRACTION_OPTIONS: Final = frozenset(
+    {
+        "context_summary_update_frequency",
+        "enable_context_summary",
+        "extract_memories",
+        "llm",
+        "memory_extraction_config",
+        "memory_extraction_custom_instructions",
+        "memory_extraction_frequency",
+        "memory_extraction_inherit_message_metadata",
+        "memory_extraction_token_limit",
+        "memory_extraction_window",
+    }
+)
+
+
+def without_extraction(options: dict[str, Any]) -> dict[str, Any]:
+    """Return options without those that leave extraction off, as it is.
+
+    Args:
+        options: Options of a client, by name.
+
+    Raises:
+        InvalidArgumentError: If one of them asks for extraction.
+
+    Example:
+        >>> without_extraction({"llm": None, "durability": "full"})
+        {'durability': 'full'}
+    """
+    for name in sorted(_EXTRACTION_OPTIONS & options.keys()):
+        if options[name] is not NOT_SET and options[name] not in (None, False):
+            raise InvalidArgumentError(
+                f"{name} must be left out: memories are not extracted from messages yet; store them by add_memory()",
+                argument=name,
+            )
+    return {name: value for name, value in options.items() if name not in _EXTRACTION_OPTIONS}
 
 
 def check_timeout(value: object) -> float | None:

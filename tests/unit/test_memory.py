@@ -128,6 +128,63 @@ def test_blank_memories_are_refused(memory: AgentMemory, content: Any) -> None:
         memory.add_memory(content)
 
 
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("user_id", ["u"]),
+        ("memory_id", ["m"]),
+        ("metadata", [{"a": 1}]),
+        ("timestamp", ["2026-01-01"]),
+        ("ttl_days", [3]),
+        ("status", [RecordStatus.VALID]),
+    ],
+)
+def test_a_list_is_no_value_of_one_memory(memory: AgentMemory, name: str, value: Any) -> None:
+    """One memory has one value of each kind; the error names the argument as the caller wrote it."""
+    with pytest.raises((ValueError, TypeError), match=rf"\b{name}\b"):
+        memory.add_memory("text", **{name: value})
+    assert memory.list_memories() == []
+
+
+def test_a_memory_without_its_link_is_not_kept(memory: AgentMemory) -> None:
+    """When the link that was asked for cannot be made, the memory is not stored either."""
+    for name in ("a", "b"):
+        memory.add_memory(name, memory_id=name)
+    memory.link_records("a", "memory", "b", "memory", "supports", relation_id="taken")
+    with pytest.raises(ConflictError):
+        memory.add_memory("c", memory_id_to_link="a", link_type="refines", link_id="taken")
+    assert [record.id for record in memory.list_memories()] == ["a", "b"]
+
+
+def test_memories_are_listed_by_age_whatever_their_type(memory: AgentMemory) -> None:
+    """A limit keeps the newest of all types together; a limit of 0 keeps none."""
+    for number, kind in enumerate(("preference", "fact", "memory", "guideline")):
+        memory.add_memory("text", memory_type=kind, memory_id=str(number), user_id="u")  # type: ignore[arg-type]  # all four are
+    assert [record.id for record in memory.list_memories("u")] == ["0", "1", "2", "3"]
+    assert [record.id for record in memory.list_memories("u", limit=2)] == ["2", "3"]
+    assert memory.list_memories("u", limit=0) == []
+
+
+def test_extraction_is_off_and_the_log_says_so_once(caplog: pytest.LogCaptureFixture) -> None:
+    """Without a language model the client works and says so once; asking for extraction is refused by name."""
+    with (
+        caplog.at_level(logging.INFO, "hitherto"),
+        AgentMemory(":memory:", embedder=None, llm=None) as memory,
+    ):
+        memory.create_thread(user_id="u").add_messages([Message("user", "tea")])
+    assert len([line for line in caplog.messages if "language model" in line]) == 1
+    for name in ("llm", "memory_extraction_config", "extract_memories"):
+        with pytest.raises(InvalidArgumentError, match=name):
+            AgentMemory(":memory:", embedder=None, **{name: object()})
+
+
+def test_a_thread_without_user_or_agent_keeps_none(memory: AgentMemory) -> None:
+    """A stored thread that belongs to nobody belongs to nobody whenever it is loaded."""
+    memory.store.create_thread_record("t", None, None, None, {})
+    assert (memory.get_thread("t").user_id, memory.get_thread("t").agent_id) == (None, None)
+    assert [record.id for record in memory.list_threads(None)] == ["t"]
+
+
 def test_links_of_the_client(memory: AgentMemory) -> None:
     """Links are made, changed and deleted; ends must be memories that are there."""
     for name in ("a", "b"):

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from hitherto import AgentMemory, Message, TextContent
+from hitherto import AgentMemory, ImageContent, ImageMimeType, Message, TextContent
 from hitherto.errors import InvalidArgumentError, NotFoundError
 from hitherto.thread import Thread
 
@@ -25,7 +25,8 @@ def thread() -> Iterator[Thread]:
     ("messages", "error"),
     [
         (None, TypeError),
-        ("text", TypeError),
+        ("text", ValueError),
+        ({"role": "user", "content": "x"}, ValueError),
         ((item for item in ()), TypeError),
         (["text"], ValueError),
         ([{"content": "x"}], KeyError),
@@ -37,6 +38,11 @@ def thread() -> Iterator[Thread]:
         ([{"role": "user", "content": [TextContent("x")]}], TypeError),
         ([{"role": "user", "content": [{"type": "text"}]}], KeyError),
         ([{"role": "user", "content": [{"type": "video"}]}], ValueError),
+        (
+            [{"role": "user", "content": [{"type": "image", "bytes": b"x", "mime_type": "image/png"}]}],
+            ValueError,
+        ),
+        ([Message("user", (ImageContent(b"x", ImageMimeType.PNG),))], ValueError),
         ([{"role": "user", "content": "x", "id": 5}], TypeError),
         ([{"role": "user", "content": "x", "timestamp": 5}], TypeError),
         ([{"role": "user", "content": "x", "metadata": "m"}], ValueError),
@@ -138,13 +144,16 @@ def test_a_thread_searches_its_user_and_agent_and_ranks_itself_first(thread: Thr
 
 
 def test_links_stay_within_the_thread(thread: Thread) -> None:
-    """A thread links its own memories only."""
+    """A thread links its own memories only, also where the memory itself goes elsewhere; nothing is stored then."""
     for name in ("a", "b"):
         thread.add_memory(name, memory_id=name)
     thread.add_memory("c", memory_id="c", thread_id="t2")
     link = thread.link_records("a", "memory", "b", "memory", "supports")
     with pytest.raises(NotFoundError):
         thread.link_records("a", "memory", "c", "memory", "supports")
+    with pytest.raises(NotFoundError):
+        thread.add_memory("d", memory_id="d", thread_id="t2", memory_id_to_link="a", link_type="supports")
+    assert thread._session.store.get("memory", "d") is None
     assert thread.update_record_link(link, metadata={}) == 1
     assert thread.delete_record_link(relation_id=link) == 1
 

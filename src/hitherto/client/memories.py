@@ -30,6 +30,7 @@ class MemoryVerbs(ClientVerbs):
         ttl_days: float | None | NotSetType = NOT_SET,
         ttl_anchor: TimeToLiveAnchor | NotSetType = NOT_SET,
         status: RecordStatus | NotSetType = NOT_SET,
+        autonomous_linking: bool | None | NotSetType = NOT_SET,
         memory_id_to_link: str | NotSetType = NOT_SET,
         link_type: LinkType | NotSetType = NOT_SET,
         link_id: str | NotSetType = NOT_SET,
@@ -50,6 +51,8 @@ class MemoryVerbs(ClientVerbs):
             ttl_days: Days until it expires, whole or in part; None for never.
             ttl_anchor: From when the days count; default from now.
             status: Whether it holds.
+            autonomous_linking: Whether a language model looks for links to earlier memories; without a model, no
+                links are looked for.
             memory_id_to_link: An earlier memory that it is linked to.
             link_type: How it stands to that memory: "supersedes", "contradicts", "refines", "supports" or
                 "duplicates".
@@ -161,12 +164,15 @@ class MemoryVerbs(ClientVerbs):
             agent_id: Only this agent's, likewise.
             thread_id: Only this thread's, likewise.
             metadata_filter: Only those whose metadata match; None for those without.
-            limit: The newest so many of all types together; default 10,000, None for all.
+            limit: The newest so many of all types together; default 10,000, None for all; none for 0 and below.
 
         Raises:
             InvalidArgumentError: If a value is not allowed.
         """
-        return self.store.list_memories(
+        store = self.store
+        if isinstance(limit, int) and not isinstance(limit, bool) and limit <= 0:
+            return []
+        return store.list_memories(
             user_id=user_id,
             agent_id=agent_id,
             thread_id=thread_id,

@@ -48,6 +48,7 @@ class ThreadMemoryVerbs(ABC):
         ttl_days: float | None | NotSetType = NOT_SET,
         ttl_anchor: TimeToLiveAnchor | NotSetType = NOT_SET,
         status: RecordStatus | NotSetType = NOT_SET,
+        autonomous_linking: bool | None | NotSetType = NOT_SET,
         memory_id_to_link: str | NotSetType = NOT_SET,
         link_type: LinkType | NotSetType = NOT_SET,
         link_id: str | NotSetType = NOT_SET,
@@ -68,6 +69,8 @@ class ThreadMemoryVerbs(ABC):
             ttl_days: Days until it expires; None for never.
             ttl_anchor: From when the days count.
             status: Whether it holds.
+            autonomous_linking: Whether a language model looks for links to earlier memories; without a model, no
+                links are looked for.
             memory_id_to_link: An earlier memory of this thread that it is linked to.
             link_type: How it stands to that memory.
             link_id: The link's id.

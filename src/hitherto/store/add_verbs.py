@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 from hitherto.aio import awaitable
-from hitherto.errors import InvalidArgumentError
+from hitherto.errors import ArgumentTypeError, InvalidArgumentError, shown
 from hitherto.lifetime import TimeToLiveAnchor, format_time
 from hitherto.messages import new_id
 from hitherto.notset import NOT_SET, NotSetType
@@ -174,6 +174,11 @@ class AddVerbs(StorePrimitives):
     ) -> str:
         record_id = new_id() if given is NOT_SET else check_id(given, argument=argument)
         content = None if information is NOT_SET else information
+        if content is not None and not isinstance(content, str):
+            raise ArgumentTypeError(
+                f"information must be a str or None, got {shown(content)}", argument="information"
+            )
+        metadata = metadata if metadata is NOT_SET else [metadata]
         return self.add([content], record_type, record_ids=record_id, metadata=metadata)[0]
 
     def create_thread_record(
