@@ -22,12 +22,14 @@ from numpy.typing import NDArray
 from rich.progress import Progress
 
 from hitherto.store.sqlite.store import SQLiteStore
+from hitherto.text import STOP_WORDS
 
 DIMENSION = 384
 USERS = 1000
 HEAVY = "user-0"
 BATCH = 1000
 VOCABULARY = 20_000
+STOPPED = 100
 THREAD = 20
 
 
@@ -67,6 +69,11 @@ class World:
         ranks = np.arange(1, VOCABULARY + 1)
         self._weights = np.cumsum(1 / ranks)
         self._weights /= self._weights[-1]
+        # The most frequent words of a language are those that a query is asked without.
+        self._words = [
+            *sorted(STOP_WORDS)[:STOPPED],
+            *(f"w{number}x" for number in range(VOCABULARY - STOPPED)),
+        ]
 
     def vectors(self, count: int) -> NDArray[np.float32]:
         """Return vectors around common centres."""
@@ -78,7 +85,7 @@ class World:
     def texts(self, count: int, *, length: int = 14) -> list[str]:
         """Return texts whose words are as frequent as words are."""
         picked = np.searchsorted(self._weights, self._random.random((count, length)))
-        return [" ".join(f"w{number}x" for number in row) for row in picked.tolist()]
+        return [" ".join([self._words[number] for number in row]) for row in picked.tolist()]
 
     def users(self) -> list[str]:
         """Return whose each record is: every tenth the heavy user's, the others' in threads."""

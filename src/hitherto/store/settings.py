@@ -31,7 +31,8 @@ class SearchSettings:
         speaker_bonus: What is added to a record whose speaker is the only one that the query names.
         question_penalty: What is taken from a record that only asks; from others in proportion.
         topic_weight: What the vector of a query's topic counts beside the vector of the whole query.
-        exact_rows: Up to so many rows a scope's vectors are scanned in full precision; above by 1-bit codes.
+        exact_rows: Up to so many rows a user's vectors are scanned in full precision, if they fit the cache; above
+            by 1-bit codes.
         rescored_rows: How many of the best rows of a scan by codes are scored again in full precision.
 
     Raises:
@@ -57,8 +58,8 @@ class SearchSettings:
     speaker_bonus: float = 0.2
     question_penalty: float = 0.1
     topic_weight: float = 1.0
-    exact_rows: int = 50_000
-    rescored_rows: int = 500
+    exact_rows: int = 150_000
+    rescored_rows: int = 1000
 
     def __post_init__(self) -> None:
         """Check every value.

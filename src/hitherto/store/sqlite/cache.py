@@ -25,6 +25,9 @@ _USER: Final = (
 _ALL: Final = (
     "SELECT value, (SELECT value FROM meta WHERE key = 'store_id') FROM counters WHERE name = 'version'"
 )
+_VECTOR_SIZE: Final = "SELECT length(vector) FROM vectors WHERE user_no = ? LIMIT 1"
+_LARGEST_SHARE: Final = 0.75
+"""How much of the cache one user's vectors may take in full precision."""
 _EPOCHS: Final = "SELECT count(*), sum(epoch), sum(row_count) FROM scopes"
 
 
@@ -99,7 +102,7 @@ class ShelfCache:
 
     def _renewed(self, driver: sqlite3.Connection, user_no: int | None, shelf: Shelf | None) -> Shelf:
         state = self._state(driver, user_no)
-        coded = user_no is None or state.rows > self._exact_rows
+        coded = user_no is None or not self._fits(driver, user_no, state.rows)
         if shelf is not None and _same_epoch(user_no, shelf.epoch, state.epoch) and shelf.coded == coded:
             if state.version < shelf.version:
                 return shelf
@@ -124,6 +127,12 @@ class ShelfCache:
             threads=names.threads,
             speakers=names.speakers,
         )
+
+    def _fits(self, driver: sqlite3.Connection, user_no: int, rows: int) -> bool:
+        if rows > self._exact_rows:
+            return False
+        found = driver.execute(_VECTOR_SIZE, (user_no,)).fetchone()
+        return found is None or rows * found[0] <= self._limit * _LARGEST_SHARE
 
     def _keep(self, user_no: int | None, shelf: Shelf) -> None:
         with self._lock:

@@ -7,7 +7,7 @@ over the rows that do. Where a record has several chunks, the best one counts.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,7 +18,7 @@ from hitherto.store.requests import StoreQuery
 from hitherto.store.settings import SearchSettings
 from hitherto.store.sqlite.entries import MESSAGE, TYPE_NUMBERS, TYPES, microseconds_of, token_hash
 from hitherto.store.sqlite.shelf import Names, Shelf
-from hitherto.store.sqlite.vectors import estimated_cosines, exact_cosines
+from hitherto.store.sqlite.vectors import estimated_cosines, exact_cosines, refined_cosines
 from hitherto.store.sqlite.words import word_scores
 from hitherto.text import query_words, words
 
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 _ABSENT = -2.0
 """Below every cosine: of a row without a vector."""
+_REFINED = 4
+"""How many times more rows are taken by bits than are scored in full."""
 _MARGIN = 1e-5
 """More than rounding can move a score."""
 
@@ -81,6 +83,16 @@ class Ranked:
     complete: bool
 
 
+def _best_places(scores: NDArray[np.float32], count: int) -> NDArray[np.intp]:
+    if scores.size <= count:
+        return np.arange(scores.size)
+    return np.argpartition(scores, scores.size - count)[-count:]
+
+
+def _top(scores: NDArray[np.float32], rows: NDArray[np.intp], count: int) -> NDArray[np.intp]:
+    return rows[_best_places(scores[rows], count)]
+
+
 class Ranking:
     """A search over one shelf.
 
@@ -107,6 +119,9 @@ class Ranking:
         self._blended = blended
         self._read_vectors = read_vectors
         self._mask = qualifying(shelf, query)
+        # Words and vectors of what has expired say nothing of their neighbours either.
+        unexpired = shelf.columns.expires > microseconds_of(query.now)
+        self._unexpired = None if unexpired.all() else unexpired
         self._full_marks = 0.0
         self._named: list[int] = []
         self._cosines = np.empty(0, np.float32)
@@ -131,7 +146,11 @@ class Ranking:
             # A name in a text is mostly that of the one who is spoken to.
             names = frozenset[str]().union(*(name for _, name in named))
             terms = [term for term in terms if term not in names] or terms
-        found = word_scores(self._shelf.text, [token_hash(term) for term in terms], self._settings)
+        shelf_text = self._shelf.text
+        if self._unexpired is not None:
+            alive = self._unexpired if shelf_text.alive is None else self._unexpired & shelf_text.alive
+            shelf_text = replace(shelf_text, alive=alive)
+        found = word_scores(shelf_text, [token_hash(term) for term in terms], self._settings)
         self._full_marks = found.full_marks
         scores: NDArray[np.float32] = found.scores * self._mask
         return self._best_chunks(scores)
@@ -154,12 +173,17 @@ class Ranking:
         scores[~(self._mask & shelf.columns.has_vector)] = _ABSENT
         return self._best_chunks(scores)
 
+    @property
+    def _known(self) -> NDArray[np.bool_]:
+        has_vector = self._shelf.columns.has_vector
+        return has_vector if self._unexpired is None else has_vector & self._unexpired
+
     def _filled(self, cosines: NDArray[np.float32]) -> NDArray[np.float32]:
         """Give rows without a vector, and a neighbour that is not there, the mean: neither near nor far.
 
         With 0 instead, the first and the last message of every thread, and all memories, would lose to the rest.
         """
-        known = self._shelf.columns.has_vector
+        known = self._known
         count = int(np.count_nonzero(known))
         total = float(cosines[known].sum()) if count < self._shelf.size else float(cosines[:-1].sum())
         mean = total / max(count, 1)
@@ -213,14 +237,22 @@ class Ranking:
         most = max(self._settings.rescored_rows, 4 * count)
         if not self._shelf.coded or rows.size <= most:
             return rows
-        picked = np.zeros(self._mask.size, np.bool_)
-        for scores, share in ((self.meaning, most), (self.words, most // 2)):
-            if scores is not None and share < rows.size:
-                values = scores[rows]
-                picked[rows[np.argpartition(values, rows.size - share)[-share:]]] = True
-        if self.meaning is None or not self._blended:
-            return np.flatnonzero(picked & self._mask)
-        return np.flatnonzero(picked)
+        picks = []
+        if self.words is not None:
+            picks.append(_top(self.words, rows, most // 2))
+        if self.meaning is not None:
+            picks.append(self._refined(_top(self.meaning, rows, _REFINED * most), most))
+        return np.unique(np.concatenate(picks))
+
+    def _refined(self, rows: NDArray[np.intp], most: int) -> NDArray[np.intp]:
+        """Return the best of the rows that are best by the bits of their codes."""
+        codes, meaning = self._shelf.vectors, self.meaning
+        assert codes is not None and meaning is not None  # noqa: S101  asked for by the vector arm only
+        finer = refined_cosines(codes[rows], self._unit)
+        # What neighbours and other chunks added to the estimate stays.
+        scale = float(np.abs(finer).max()) or 1.0
+        finer = finer / scale * float(self._cosines[rows].max()) + (meaning[rows] - self._cosines[rows])
+        return rows[_best_places(finer, most)]
 
     def _fused(self, rows: NDArray[np.intp], *, exact: bool) -> Fused:
         arm = None if self.words is None else self._words_arm(self.words, rows)
@@ -256,7 +288,7 @@ class Ranking:
         if self._smooths and not shelf.coded:
             wanted = np.unique(np.concatenate([lead, shelf.previous[lead], shelf.next[lead]]))
         cosines = self._cosines.astype(np.float64)
-        wanted = wanted[(wanted >= 0) & shelf.columns.has_vector[wanted]]
+        wanted = wanted[(wanted >= 0) & self._known[wanted]]
         cosines[wanted] = self._exact_cosines(wanted)
         scores = cosines[lead]
         if self._smooths:

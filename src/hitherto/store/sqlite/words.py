@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 _SHIFT = np.uint64(32)
 _LOW = np.uint64(0xFFFFFFFF)
 _MERGE_AT = 8192
+_SPARSE = 50
+"""Where fewer than one row in so many is touched, sorting those rows is faster than looking at all."""
 
 
 class Postings:
@@ -191,6 +193,7 @@ def _spread(
     frequency: NDArray[np.float32], text: Text, own: _Found, dates: _Found, settings: SearchSettings
 ) -> NDArray[np.intp]:
     """Add one word's frequency in all five fields to zeros, and return the rows where it is found."""
+    touched: list[NDArray[np.int32]] = []
     for (rows, counts), fields in (
         (own, _word_fields(text, settings)),
         (dates, ((settings.date_words, _itself),)),
@@ -200,10 +203,15 @@ def _spread(
             rows, counts = rows[keep], counts[keep]
         if rows.size:
             for weight, move in fields:
-                # Each row has one successor, so no index comes twice but the last, which is cleared.
                 if weight:
-                    frequency[move(rows)] += np.float32(weight) * counts
+                    # Each row has one successor, so no index comes twice but the last, which is cleared.
+                    moved = move(rows)
+                    frequency[moved] += np.float32(weight) * counts
+                    touched.append(moved)
     frequency[-1] = 0
+    if sum(moved.size for moved in touched) * _SPARSE < frequency.size:
+        found = np.unique(np.concatenate(touched)) if touched else np.empty(0, np.intp)
+        return found[found >= 0].astype(np.intp)
     return frequency.nonzero()[0]
 
 
