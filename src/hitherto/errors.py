@@ -23,6 +23,7 @@ HithertoError
 
 from __future__ import annotations
 
+from functools import partial
 from reprlib import Repr
 
 _shortener = Repr()
@@ -127,6 +128,10 @@ class AlreadyStoredError(ConflictError):
         """
         super().__init__(message)
         self.record_id = record_id
+
+    def __reduce__(self) -> tuple[partial[AlreadyStoredError], tuple[object, ...]]:
+        # An exception is unpickled from its positional arguments alone.
+        return partial(type(self), record_id=self.record_id), self.args
 
 
 class ClosedError(HithertoError, RuntimeError):

@@ -22,7 +22,9 @@ class ImageMimeType(str, enum.Enum):
     WEBP = "image/webp"
 
     __str__ = enum.Enum.__str__
-    __format__ = enum.Enum.__format__
+
+    def __format__(self, spec: str) -> str:
+        return format(str(self), spec)  # Python 3.10 would format the value
 
 
 def new_id() -> str:

@@ -21,7 +21,9 @@ class RecordStatus(str, enum.Enum):
     INVALID = "invalid"
 
     __str__ = enum.Enum.__str__
-    __format__ = enum.Enum.__format__
+
+    def __format__(self, spec: str) -> str:
+        return format(str(self), spec)  # Python 3.10 would format the value
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,8 +26,8 @@ STRICTER_ADD = {
     "add/ttl-1": "InvalidArgumentError",  # a time to live is a number that is not below 0
     "add/ttlbool": "InvalidArgumentError",
     "add/ttlbig": "returned",  # a far end is the end of time
-    "add/anchor_str": "ArgumentTypeError",  # an anchor is a TimeToLiveAnchor
-    "add/anchor_none": "ArgumentTypeError",
+    "add/anchor_str": "InvalidArgumentError",  # an anchor is a TimeToLiveAnchor
+    "add/anchor_none": "InvalidArgumentError",
     "add/kw_unknown": "TypeError",  # a mistyped name is no option of the store
 }
 STRICTER_UPDATE = {
@@ -35,7 +35,7 @@ STRICTER_UPDATE = {
     "update/content_blank": "InvalidArgumentError",
     "update/meta_bad": "InvalidArgumentError",
     "update/ttl-1": "InvalidArgumentError",
-    "update/anchor_str": "ArgumentTypeError",
+    "update/anchor_str": "InvalidArgumentError",
     "update/status_str": "InvalidArgumentError",
 }
 

@@ -97,7 +97,7 @@ def test_options_of_messages_are_as_recorded(thread: Thread, reference_data: Pat
     assert len(compared) > 15
     assert differences(compared) == {
         "opt/ttlneg": "InvalidArgumentError",  # a time to live is not below 0
-        "opt/anchor_str": "ArgumentTypeError",  # an anchor is a TimeToLiveAnchor
+        "opt/anchor_str": "InvalidArgumentError",  # an anchor is a TimeToLiveAnchor
         "opt/kw": "TypeError",  # a mistyped name is no option of the store
     }
 

@@ -31,7 +31,9 @@ class PruningEvaluationMode(str, enum.Enum):
     EXHAUSTIVE = "exhaustive"
 
     __str__ = enum.Enum.__str__
-    __format__ = enum.Enum.__format__
+
+    def __format__(self, spec: str) -> str:
+        return format(str(self), spec)  # Python 3.10 would format the value
 
 
 @dataclass

@@ -46,7 +46,9 @@ class SchemaPolicy(str, enum.Enum):
     NO_CHECK = "no_check"
 
     __str__ = enum.Enum.__str__
-    __format__ = enum.Enum.__format__
+
+    def __format__(self, spec: str) -> str:
+        return format(str(self), spec)  # Python 3.10 would format the value
 
 
 def check_policy(value: object) -> SchemaPolicy:
