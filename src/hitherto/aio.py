@@ -8,12 +8,14 @@ from starving the store: calls that may wait for a model take ``limiter="models"
 
 from __future__ import annotations
 
+import contextlib
 import functools
+import threading
 from collections.abc import Callable, Coroutine
-from typing import TYPE_CHECKING, Any, Concatenate, Literal, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, Concatenate, Generic, Literal, ParamSpec, TypeVar, cast
 
 if TYPE_CHECKING:
-    from anyio import CapacityLimiter
+    from anyio import CapacityLimiter, Event
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -44,8 +46,57 @@ def limiter(name: LimiterName) -> CapacityLimiter:
     return found
 
 
+class _Running(Generic[R]):
+    """A call in a worker thread, whose end can be waited for when the task that wanted it is cancelled.
+
+    AnyIO waits for a running call when a scope of its own is cancelled, but asyncio's ``Task.cancel`` (and with it
+    ``asyncio.timeout`` and ``wait_for``) passes through.
+    """
+
+    def __init__(self, call: Callable[[], R]) -> None:
+        self._call = call
+        self._lock = threading.Lock()
+        self._state: Literal["new", "running", "over"] = "new"
+        self._ended: Event | None = None
+
+    def __call__(self) -> R | None:
+        with self._lock:
+            if self._state == "over":
+                return None  # cancelled before it began
+            self._state = "running"
+        try:
+            return self._call()
+        finally:
+            with self._lock:
+                self._state = "over"
+                ended = self._ended
+            if ended is not None:
+                self._tell(ended)
+
+    @staticmethod
+    def _tell(ended: Event) -> None:
+        from anyio.from_thread import run_sync
+
+        with contextlib.suppress(RuntimeError):  # the event loop was stopped and nobody waits any more
+            run_sync(ended.set)
+
+    async def settle(self) -> None:
+        """Forbid a call that has not begun; wait for the end of one that has."""
+        from anyio import CancelScope, Event, get_cancelled_exc_class
+
+        ended = Event()
+        with self._lock:
+            if self._state != "running":
+                self._state = "over"
+                return
+            self._ended = ended
+        while not ended.is_set():
+            with contextlib.suppress(get_cancelled_exc_class()), CancelScope(shield=True):
+                await ended.wait()
+
+
 async def run_in_thread(call: Callable[[], R], *, limiter_name: LimiterName = "store") -> R:
-    """Run a blocking call in a worker thread and wait for it.
+    """Run a blocking call in a worker thread and wait for it, also when cancelled.
 
     Args:
         call: A callable without arguments.
@@ -54,9 +105,15 @@ async def run_in_thread(call: Callable[[], R], *, limiter_name: LimiterName = "s
     Returns:
         What *call* returns; what it raises is raised here.
     """
+    from anyio import get_cancelled_exc_class
     from anyio.to_thread import run_sync
 
-    return await run_sync(call, limiter=limiter(limiter_name))
+    running = _Running(call)
+    try:
+        return cast("R", await run_sync(running, limiter=limiter(limiter_name)))
+    except get_cancelled_exc_class():
+        await running.settle()
+        raise
 
 
 def awaitable(
