@@ -22,7 +22,9 @@ _ACCENTS: Final = re.compile("[\u0300-\u036f]")
 _ASCII_WORD: Final = re.compile(r"[a-z0-9]+(?:'[a-z0-9]+)*")
 _SPOKEN: Final = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 _CAPTION: Final = re.compile(r"\[image: [^\]]*\]")
-_QUESTION: Final = re.compile(r"[^.!?。！？؟\n]+[?？؟]")
+# Each sentence with its mark, asked or not: a pattern for questions alone would run to the end of the text from
+# every letter of one that has none.
+_SENTENCE: Final = re.compile(r"[^.!?。！？؟\n]+[.!?。！？؟\n]?")
 _APOSTROPHES: Final = str.maketrans("’ʼ＇", "'''")
 _UNSPACED: Final = (
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"  # Thai, Lao, Burmese, Khmer
@@ -134,7 +136,8 @@ def question_share(text: str) -> float:
         (0.5333333333333333, 1.0, 0.0)
     """
     said = _CAPTION.sub("", text).strip()
-    asked = sum(len(match.group().strip()) for match in _QUESTION.finditer(said))
+    sentences = _SENTENCE.findall(said)
+    asked = sum(len(sentence.strip()) for sentence in sentences if sentence.endswith(("?", "？", "؟")))
     return min(1.0, asked / len(said)) if said else 0.0
 
 

@@ -123,3 +123,9 @@ def test_any_text_has_words_without_separators(text: str) -> None:
         assert not set(word) & set(" \t\n\r\x00\"'*^()")
     assert set(query_words(text)) <= set(words(text))
     assert bool(query_words(text)) == bool(words(text))
+
+
+def test_a_long_text_without_a_sentence_is_read_once() -> None:
+    """The share of questions takes a time in proportion to the text, whatever it is made of."""
+    assert question_share("word " * 200_000) == 0
+    assert question_share("word " * 200_000 + "?") == 1

@@ -18,7 +18,12 @@ from hitherto.store.requests import StoreQuery
 from hitherto.store.settings import SearchSettings
 from hitherto.store.sqlite.entries import MESSAGE, TYPE_NUMBERS, TYPES, microseconds_of, token_hash
 from hitherto.store.sqlite.shelf import Names, Shelf
-from hitherto.store.sqlite.vectors import estimated_cosines, exact_cosines, refined_cosines
+from hitherto.store.sqlite.vectors import (
+    cosines,
+    estimated_cosines,
+    exact_cosines,
+    refined_cosines,
+)
 from hitherto.store.sqlite.words import word_scores
 from hitherto.text import query_words, words
 
@@ -161,22 +166,23 @@ class Ranking:
             return None
         unit = vector / (float(np.linalg.norm(vector.astype(np.float64))) or 1.0)
         self._unit = unit.astype(np.float32)
-        cosines = np.zeros(self._mask.size, np.float32)
+        found = np.zeros(self._mask.size, np.float32)
         if shelf.coded:
-            cosines[:-1] = estimated_cosines(shelf.vectors[: shelf.size], self._unit)
-        elif shelf.vectors.shape[1] == unit.size:
-            np.dot(shelf.vectors[: shelf.size], self._unit, out=cosines[:-1])
+            found[:-1] = estimated_cosines(shelf.vectors[: shelf.size], self._unit)
         else:
-            return None
-        self._cosines = self._filled(cosines)
+            found[:-1] = cosines(shelf.vectors[: shelf.size], self._unit)
+        self._cosines = self._filled(found)
         scores = self._smoothed(self._cosines)
         scores[~(self._mask & shelf.columns.has_vector)] = _ABSENT
         return self._best_chunks(scores)
 
     @property
     def _known(self) -> NDArray[np.bool_]:
-        has_vector = self._shelf.columns.has_vector
-        return has_vector if self._unexpired is None else has_vector & self._unexpired
+        """Which rows have a vector and have not gone: they tell something of their neighbours and of the mean."""
+        known = self._shelf.columns.has_vector
+        for limit in (self._shelf.text.alive, self._unexpired):
+            known = known if limit is None else known & limit
+        return known
 
     def _filled(self, cosines: NDArray[np.float32]) -> NDArray[np.float32]:
         """Give rows without a vector, and a neighbour that is not there, the mean: neither near nor far.
@@ -239,7 +245,7 @@ class Ranking:
             return rows
         picks = []
         if self.words is not None:
-            picks.append(_top(self.words, rows, most // 2))
+            picks.append(_top(self.words, rows, max(most // 5, 4 * count)))
         if self.meaning is not None:
             picks.append(self._refined(_top(self.meaning, rows, _REFINED * most), most))
         return np.unique(np.concatenate(picks))

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _WORD_BITS: Final = 64
+_THREADS_PAY: Final = 20_000
 
 
 def unit_rows(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
@@ -124,6 +125,23 @@ def _simd_kernel() -> Callable[[NDArray[np.uint8], NDArray[np.uint8]], NDArray[n
     return kernel
 
 
+def cosines(vectors: NDArray[np.float32], query: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Return the products of unit vectors with a query.
+
+    A matrix product shares its work out to threads and waits for them: with another process on one of the cores
+    that is 8 ms for what takes 0.2 ms. Row by row there are no threads; they pay only where memory is the limit.
+
+    Args:
+        vectors: Unit vectors, shape (rows, dimension).
+        query: The query's unit vector.
+    """
+    if vectors.shape[0] <= _THREADS_PAY:
+        rows: NDArray[np.float32] = np.vecdot(vectors, query)
+        return rows
+    product: NDArray[np.float32] = vectors @ query
+    return product
+
+
 def exact_cosines(vectors: NDArray[np.float32], query: NDArray[np.float32]) -> NDArray[np.float64]:
     """Return cosines that are the same for the same vectors, wherever in the matrix they stand.
 
@@ -133,7 +151,7 @@ def exact_cosines(vectors: NDArray[np.float32], query: NDArray[np.float32]) -> N
         vectors: A few unit vectors, shape (rows, dimension).
         query: The query's unit vector.
     """
-    found: NDArray[np.float64] = np.einsum("ij,j->i", vectors, query).astype(np.float64)
+    found: NDArray[np.float64] = np.vecdot(vectors, query).astype(np.float64)
     return found
 
 
