@@ -1,0 +1,21 @@
+"""The embedded store gives what the reference store gives, whatever is done to both."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hypothesis import settings
+
+from hitherto.store.sqlite.store import SQLiteStore
+from hitherto.testing.machine import store_machine
+
+
+def in_memory(**options: Any) -> SQLiteStore:
+    """Return an empty embedded store."""
+    return SQLiteStore(":memory:", **options)
+
+
+class TestSQLite(store_machine(in_memory).TestCase):  # type: ignore[misc]
+    """Any sequence of calls gives the same on both stores."""
+
+    settings = settings(stateful_step_count=25)
