@@ -62,7 +62,7 @@ def test_ids_are_made_where_none_are_given() -> None:
         ({"contents": ["a"], "record_type": "user_profile", "user_ids": "u"}, InvalidArgumentError),
         (
             {"contents": ["a"], "record_type": "fact", "ttl_anchor": "timestamp", "ttl_days": 1},
-            ArgumentTypeError,
+            InvalidArgumentError,
         ),
         (
             {
