@@ -16,16 +16,22 @@ from hitherto.store.checks import check_record_type, check_vector, storable
 from hitherto.store.drafts import embed_texts
 from hitherto.store.primitives import SearchStrategy, StorePrimitives
 from hitherto.store.requests import StoreHit, StoreQuery
+from hitherto.store.settings import SearchSettings
+from hitherto.text import query_topic
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+    from hitherto.models.base import Embedder
 
 MAX_HOPS = 5
 
 
 class SearchVerbs(StorePrimitives):
     """Searching."""
+
+    _topic_weight: float = SearchSettings().topic_weight
 
     def search(
         self,
@@ -183,7 +189,7 @@ class SearchVerbs(StorePrimitives):
                 )
             return text, None
         if vector is None and self._embedder is not None and text is not None:
-            vector = embed_texts(self._embedder, [text], is_query=True)[0]
+            vector = self._embedded_query(self._embedder, text)
         if self._search_strategy is SearchStrategy.HYBRID:
             return text, vector
         if vector is None:
@@ -192,6 +198,19 @@ class SearchVerbs(StorePrimitives):
                 argument="query_vector",
             )
         return None, vector
+
+    def _embedded_query(self, embedder: Embedder, text: str) -> NDArray[np.float32]:
+        """Return a query's vector; in a hybrid search with that of its topic, which says nothing of whom."""
+        hybrid = self._search_strategy is SearchStrategy.HYBRID and self._topic_weight > 0
+        topic = query_topic(text) if hybrid else ""
+        if not topic:
+            alone: NDArray[np.float32] = embed_texts(embedder, [text], is_query=True)[0]
+            return alone
+        whole, about = embed_texts(embedder, [text, topic], is_query=True)
+        # The embedder need not return unit vectors, and the weight is one of directions.
+        share = self._topic_weight * float((whole @ whole) ** 0.5) / (float((about @ about) ** 0.5) or 1.0)
+        found: NDArray[np.float32] = whole + about * share
+        return found
 
 
 def _whole(value: object, *, argument: str, least: int, most: int | None = None) -> int:

@@ -13,6 +13,7 @@ from hitherto.errors import ArgumentTypeError, InvalidArgumentError, InvalidFilt
 from hitherto.scope import Match
 from hitherto.store.base import SearchStrategy
 from hitherto.store.requests import StoreHit, StoreQuery
+from hitherto.store.settings import SearchSettings
 from hitherto.store.sqlite.store import SQLiteStore
 
 from .conftest import CountingEmbedder
@@ -164,3 +165,18 @@ def test_an_embedder_that_answers_nonsense_is_an_error(file: Path) -> None:
             with pytest.raises(ModelError):
                 store.add(["x"], "fact")
             assert store.list("fact") == []
+
+
+def test_a_hybrid_query_is_also_asked_by_its_topic(
+    open_store: Any, asked: Asked, embedder: CountingEmbedder
+) -> None:
+    """The vector of what is asked about, without whom, is added; the settings say with which weight, 0 for none."""
+    query = "What books has Melanie read?"
+    open_store(embedder=embedder).search(query)
+    assert embedder.asked == [query, "books read"]
+    whole, about = (embedder.embed([text])[0] for text in (query, "books read"))
+    sizes = np.linalg.norm(whole), np.linalg.norm(about)
+    assert asked[0].vector == pytest.approx(whole + about * sizes[0] / sizes[1], abs=1e-5)
+    embedder.asked.clear()
+    open_store(embedder=embedder, search_settings=SearchSettings(topic_weight=0)).search(query)
+    assert embedder.asked == [query]

@@ -96,6 +96,8 @@ class SQLiteStore(SqlMemoryStore):
             search_strategy=search_strategy,
             clock=clock,
         )
+        settings = SearchSettings() if search_settings is None else search_settings
+        self._topic_weight = settings.topic_weight
         self._where = _checked_path(path)
         policy = check_policy(schema_policy)
         exists = self._where != ":memory:" and os.path.exists(self._where)
@@ -111,7 +113,7 @@ class SQLiteStore(SqlMemoryStore):
         self._index = SqliteSearch(
             strategy=search_strategy,
             cache_bytes=cache_bytes,
-            settings=SearchSettings() if search_settings is None else search_settings,
+            settings=settings,
         )
         try:
             self._open(policy, read_only=read_only, check_embedder=check_embedder)
