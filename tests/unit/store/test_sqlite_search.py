@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import logging
+import os
 import random
+import signal
 from pathlib import Path
 from typing import Any
 
@@ -231,3 +233,18 @@ def test_status_and_types_restrict_before_the_cut(store: SQLiteStore) -> None:
     store.add(["tea and other things"], "memory", record_ids="m")
     assert ids(store.search("tea", 1, include_invalid_results=False)) == ["m"]
     assert ids(store.search("tea", 1, record_types=["memory"])) == ["m"]
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+@pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")
+def test_a_forked_child_does_not_wait_for_its_parents_locks(store: SQLiteStore) -> None:
+    """A child that is forked while a thread of its parent is loading a shelf searches all the same."""
+    store.add(["tea"], "fact", record_ids="a")
+    store.search("tea")
+    cache = store._index._cache  # type: ignore[attr-defined]  # takes the lock of another thread
+    with cache._lock:
+        child = os.fork()
+        if not child:
+            signal.alarm(20)
+            os._exit(0 if ids(store.search("tea")) == ["a"] else 1)
+    assert os.waitpid(child, 0)[1] == 0

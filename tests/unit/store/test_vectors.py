@@ -7,6 +7,7 @@ import pytest
 from numpy.typing import NDArray
 
 from hitherto.store.sqlite import vectors
+from hitherto.store.sqlite.ranking import best_places
 from hitherto.store.sqlite.vectors import (
     bit_codes,
     cosines,
@@ -73,3 +74,17 @@ def test_products_by_threads_and_by_rows_agree(monkeypatch: pytest.MonkeyPatch) 
     small = cosines(rows, query)
     monkeypatch.setattr(vectors, "_THREADS_PAY", 10)
     assert cosines(rows, query) == pytest.approx(small, abs=1e-6)
+
+
+@pytest.mark.parametrize("values", ["different", "many equal", "sorted"])
+@pytest.mark.parametrize("count", [1, 500, 20_000])
+def test_the_best_of_very_many_are_the_best(values: str, count: int) -> None:
+    """The bound that a sample suggests never loses one of the best, whatever the scores are like."""
+    scores = np.random.default_rng(2).random(100_000).astype(np.float32)
+    if values == "many equal":
+        scores = np.round(scores, 1)
+    elif values == "sorted":
+        scores.sort()
+    found = best_places(scores, count)
+    assert len(set(found.tolist())) == count
+    assert np.sort(scores[found]).tolist() == np.sort(scores)[-count:].tolist()

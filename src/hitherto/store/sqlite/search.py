@@ -7,6 +7,7 @@ there is a filter, and to fetch the records that it returns.
 from __future__ import annotations
 
 import json
+import os
 import sqlite3
 from collections import namedtuple
 from collections.abc import Sequence
@@ -83,7 +84,12 @@ class SqliteSearch:
     ) -> None:
         self._strategy = strategy
         self._settings = SearchSettings() if settings is None else settings
-        self._cache = ShelfCache(limit_bytes=cache_bytes, exact_rows=self._settings.exact_rows)
+        self._cache_bytes = cache_bytes
+        self._start()
+
+    def _start(self) -> None:
+        self._pid = os.getpid()
+        self._cache = ShelfCache(limit_bytes=self._cache_bytes, exact_rows=self._settings.exact_rows)
 
     def add(self, conn: Connection, rows: Sequence[IndexRow], version: int) -> None:
         """Index records that were just stored.
@@ -154,6 +160,9 @@ class SqliteSearch:
         exists, user_no = _scope_user(driver, query)
         if not exists:
             return []
+        if self._pid != os.getpid():
+            # A lock that another thread held when this process was forked would never be released here.
+            self._start()
         shelf = self._cache.shelf(driver, user_no)
         ranking = Ranking(
             shelf,

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 _SHIFT = np.uint64(32)
 _LOW = np.uint64(0xFFFFFFFF)
 _MERGE_AT = 8192
+_MOST_COUNTED = 2**16 - 1
 _SPARSE = 50
 """Where fewer than one row in so many is touched, sorting those rows is faster than looking at all."""
 
@@ -52,7 +53,8 @@ class Postings:
         keys = (hashes.astype(np.uint64) << _SHIFT) | rows.astype(np.uint64)
         keys.sort()
         places = _changes(keys)
-        self._counts = np.diff(places, append=keys.size).astype(np.uint32)
+        # Two bytes for a count: a row in which a word stands more often gains nothing by it.
+        self._counts = np.minimum(np.diff(places, append=keys.size), _MOST_COUNTED).astype(np.uint16)
         keys = keys[places]
         self._rows = (keys & _LOW).astype(np.int32)
         heads = (keys >> _SHIFT).astype(np.uint32)
@@ -86,7 +88,7 @@ class Postings:
             )
         return new
 
-    def lookup(self, word_hash: int) -> tuple[NDArray[np.int32], NDArray[np.uint32]]:
+    def lookup(self, word_hash: int) -> tuple[NDArray[np.int32], NDArray[np.uint16]]:
         """Return the rows that hold a word, in order, and how often each does.
 
         Args:
@@ -102,7 +104,7 @@ class Postings:
             late, more = np.unique(self._tail[1][self._tail[0] == wanted], return_counts=True)
             if late.size:
                 found = np.concatenate([found, late])
-                counts = np.concatenate([counts, more.astype(np.uint32)])
+                counts = np.concatenate([counts, np.minimum(more, _MOST_COUNTED).astype(np.uint16)])
         return found, counts
 
 
@@ -178,7 +180,7 @@ def word_scores(text: Text, hashes: Sequence[int], settings: SearchSettings) -> 
     return WordScores(scores, full_marks)
 
 
-_Found = tuple["NDArray[np.int32]", "NDArray[np.uint32]"]
+_Found = tuple["NDArray[np.int32]", "NDArray[np.uint16]"]
 
 
 def _rarest(text: Text, hashes: Sequence[int], most: int) -> list[tuple[_Found, _Found]]:
