@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from hypothesis import settings
+from hypothesis import Phase, settings
 
 from hitherto.store.sqlite.store import SQLiteStore
 from hitherto.testing.machine import store_machine
@@ -18,4 +18,7 @@ def in_memory(**options: Any) -> SQLiteStore:
 class TestSQLite(store_machine(in_memory).TestCase):  # type: ignore[misc]
     """Any sequence of calls gives the same on both stores."""
 
-    settings = settings(stateful_step_count=25)
+    settings = settings(
+        stateful_step_count=25,
+        phases=[Phase.explicit, Phase.reuse, Phase.generate, Phase.shrink],  # to explain takes minutes
+    )

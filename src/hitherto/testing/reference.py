@@ -290,14 +290,15 @@ class ReferenceStore(MemoryStore):
             before = dict(self._links)
             try:
                 for link in relations:
-                    self._insert_relation(link)
+                    self._check_ends(link)
+                    self._put_relation(link)
             except Exception:
                 self._links = before
                 raise
             self._recalculate(key for link in relations for key in _ends(link))
             return [link.id for link in relations]
 
-    def _insert_relation(self, link: NewRelation) -> None:
+    def _check_ends(self, link: NewRelation) -> None:
         ends = (("source", link.source_type, link.source_id), ("target", link.target_type, link.target_id))
         for name, record_type, record_id in ends:
             if self._live(record_type, record_id, self._now()) is None:
@@ -305,6 +306,8 @@ class ReferenceStore(MemoryStore):
                     f"{name}_record_ids must name a stored {record_type}, got {shown(record_id)}",
                     argument=f"{name}_record_ids",
                 )
+
+    def _put_relation(self, link: NewRelation) -> None:
         if link.id in self._links:
             raise ConflictError(f"a link with the id {shown(link.id)} exists already")
         here = (_key(link.source_type, link.source_id), _key(link.target_type, link.target_id))
@@ -330,7 +333,7 @@ class ReferenceStore(MemoryStore):
                 link = replace(link, **copy.deepcopy(given))
                 del self._links[change.id]
                 try:
-                    self._insert_relation(link)
+                    self._put_relation(link)
                 except ConflictError:
                     self._links = before
                     raise
