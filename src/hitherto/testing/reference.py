@@ -6,12 +6,11 @@ import builtins
 import copy
 import threading
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-from hitherto.errors import AlreadyStoredError, ConflictError, InvalidArgumentError, NotFoundError, shown
-from hitherto.filters import Filter
+from hitherto.errors import ConflictError, InvalidArgumentError, NotFoundError, shown
 from hitherto.lifetime import format_time, is_expired
 from hitherto.messages import ImageContent
 from hitherto.notset import NOT_SET
@@ -39,26 +38,17 @@ from hitherto.store.requests import (
     StoreQuery,
 )
 from hitherto.testing.scoring import distance_of, preference_of, with_reason
-
-OWN = "$agent_memory"
-Key = tuple[str, str]
-
-
-@dataclass
-class _Row:
-    """A stored record: what was asked for, its number, and whether it was made invalid by hand."""
-
-    number: int
-    new: NewRecord
-    by_hand: bool
-
-    @property
-    def key(self) -> Key:
-        return _key(self.new.record_type, self.new.id)
-
-
-def _key(record_type: str, record_id: str) -> Key:
-    return ("memory" if record_type in MEMORY_TYPES else record_type, record_id)
+from hitherto.testing.stored import (
+    Key,
+    Row,
+    conflict_of,
+    ends_of,
+    is_listed,
+    key_of,
+    metadata_match,
+    relation_of,
+    revision_of,
+)
 
 
 class ReferenceStore(MemoryStore):
@@ -75,7 +65,7 @@ class ReferenceStore(MemoryStore):
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
-        self._rows: dict[Key, _Row] = {}
+        self._rows: dict[Key, Row] = {}
         self._links: dict[str, NewRelation] = {}
         self._last = 0
         self._lock = threading.RLock()
@@ -83,8 +73,8 @@ class ReferenceStore(MemoryStore):
     def close(self) -> None:
         """Do nothing."""
 
-    def _live(self, record_type: str, record_id: str, now: datetime) -> _Row | None:
-        row = self._rows.get(_key(record_type, record_id))
+    def _live(self, record_type: str, record_id: str, now: datetime) -> Row | None:
+        row = self._rows.get(key_of(record_type, record_id))
         if row is None or row.new.record_type != record_type or is_expired(row.new.expires_at, now):
             return None
         return row
@@ -92,18 +82,18 @@ class ReferenceStore(MemoryStore):
     def _insert(self, records: Sequence[NewRecord]) -> builtins.list[str]:
         with self._lock:
             now = self._now()
-            taken = [row for new in records if (row := self._rows.get(_key(new.record_type, new.id)))]
+            taken = [row for new in records if (row := self._rows.get(key_of(new.record_type, new.id)))]
             live = [row for row in taken if not is_expired(row.new.expires_at, now)]
             if live:
-                raise _conflict(live, records)
+                raise conflict_of(live, records)
             self._remove({row.key for row in taken})
             for new in records:
                 self._last += 1
-                row = _Row(self._last, copy.deepcopy(new), new.status is RecordStatus.INVALID)
+                row = Row(self._last, copy.deepcopy(new), new.status is RecordStatus.INVALID)
                 self._rows[row.key] = row
             return [new.id for new in records]
 
-    def _record(self, row: _Row, *, include_bytes: bool = False) -> Record:
+    def _record(self, row: Row, *, include_bytes: bool = False) -> Record:
         new = copy.deepcopy(row.new)
         fields: dict[str, Any] = {
             "content": self._parts(new, include_bytes=include_bytes),
@@ -143,13 +133,13 @@ class ReferenceStore(MemoryStore):
         with self._lock:
             end = None
             if query.before is not NOT_SET:
-                limit_row = self._rows.get(_key(query.record_type, query.before))
+                limit_row = self._rows.get(key_of(query.record_type, query.before))
                 if limit_row is None:
                     raise NotFoundError(
                         f"before must be the id of a stored {query.record_type}, got {shown(query.before)}"
                     )
                 end = limit_row.number
-            rows = [row for row in self._rows.values() if _listed(row, query, end)]
+            rows = [row for row in self._rows.values() if is_listed(row, query, end)]
             if query.limit is not None:
                 rows = rows[-query.limit :]
             return [self._record(row, include_bytes=query.include_bytes) for row in rows]
@@ -170,7 +160,7 @@ class ReferenceStore(MemoryStore):
             row = self._live(changes.record_type, changes.id, now)
             if row is None:
                 return 0
-            if changes.expected_revision is not None and _revision(row.new) != changes.expected_revision:
+            if changes.expected_revision is not None and revision_of(row.new) != changes.expected_revision:
                 return 0
             names = (
                 "content",
@@ -192,7 +182,7 @@ class ReferenceStore(MemoryStore):
             self._recalculate([row.key])
             return 1
 
-    def _update_images(self, row: _Row, changes: RecordChanges) -> None:
+    def _update_images(self, row: Row, changes: RecordChanges) -> None:
         mine = {other.new.id: other for other in self._rows.values() if other.new.message_id == row.new.id}
         if changes.images is not NOT_SET:
             wanted = {image.id: image for image in changes.images}
@@ -244,10 +234,10 @@ class ReferenceStore(MemoryStore):
 
     def _remove(self, doomed: Iterable[Key]) -> int:
         gone = {key for key in doomed if self._rows.pop(key, None) is not None}
-        broken = {link.id: link for link in self._links.values() if _ends(link) & gone}
+        broken = {link.id: link for link in self._links.values() if ends_of(link) & gone}
         for link_id in broken:
             del self._links[link_id]
-        self._recalculate(_key(link.target_type, link.target_id) for link in broken.values())
+        self._recalculate(key_of(link.target_type, link.target_id) for link in broken.values())
         return len(gone)
 
     def _erase_user(self, user_id: str) -> int:
@@ -276,7 +266,7 @@ class ReferenceStore(MemoryStore):
             incoming = [
                 link.relation_type
                 for link in self._sorted_links()
-                if _key(link.target_type, link.target_id) == key
+                if key_of(link.target_type, link.target_id) == key
             ]
             reason = invalidation_reason(incoming)
             status = RecordStatus.INVALID if row.by_hand or reason else RecordStatus.VALID
@@ -295,7 +285,7 @@ class ReferenceStore(MemoryStore):
             except Exception:
                 self._links = before
                 raise
-            self._recalculate(key for link in relations for key in _ends(link))
+            self._recalculate(key for link in relations for key in ends_of(link))
             return [link.id for link in relations]
 
     def _check_ends(self, link: NewRelation) -> None:
@@ -310,9 +300,9 @@ class ReferenceStore(MemoryStore):
     def _put_relation(self, link: NewRelation) -> None:
         if link.id in self._links:
             raise ConflictError(f"a link with the id {shown(link.id)} exists already")
-        here = (_key(link.source_type, link.source_id), _key(link.target_type, link.target_id))
+        here = (key_of(link.source_type, link.source_id), key_of(link.target_type, link.target_id))
         for other in self._links.values():
-            there = (_key(other.source_type, other.source_id), _key(other.target_type, other.target_id))
+            there = (key_of(other.source_type, other.source_id), key_of(other.target_type, other.target_id))
             same = there == here and other.relation_type == link.relation_type
             if same or there == here[::-1]:
                 raise ConflictError("such a link, or one in the reverse direction, exists already")
@@ -338,7 +328,7 @@ class ReferenceStore(MemoryStore):
                     self._links = before
                     raise
                 done.append(change.id)
-            self._recalculate(key for link_id in done for key in _ends(self._links[link_id]))
+            self._recalculate(key for link_id in done for key in ends_of(self._links[link_id]))
             return done
 
     def _list_relations(self, query: RelationQuery) -> builtins.list[RecordRelation]:
@@ -356,16 +346,16 @@ class ReferenceStore(MemoryStore):
                 link
                 for link in self._sorted_links()
                 if all(value is NOT_SET or getattr(link, name) == value for name, value in pairs)
-                and _metadata_match(query.metadata_filter, link.metadata)
+                and metadata_match(query.metadata_filter, link.metadata)
                 and self._live(link.source_type, link.source_id, now)
                 and self._live(link.target_type, link.target_id, now)
             ]
-            return [_relation(link) for link in (found if query.limit is None else found[: query.limit])]
+            return [relation_of(link) for link in (found if query.limit is None else found[: query.limit])]
 
     def _delete_relations(self, relation_ids: Sequence[str]) -> int:
         with self._lock:
             gone = [link for link_id in relation_ids if (link := self._links.pop(link_id, None))]
-            self._recalculate(key for link in gone for key in _ends(link))
+            self._recalculate(key for link in gone for key in ends_of(link))
             return len(gone)
 
     def _search(self, query: StoreQuery) -> builtins.list[StoreHit]:
@@ -386,7 +376,7 @@ class ReferenceStore(MemoryStore):
                 for distance, _, record, row in scored[: query.k]
             ]
 
-    def _qualifies(self, row: _Row, record: Record, query: StoreQuery) -> bool:
+    def _qualifies(self, row: Row, record: Record, query: StoreQuery) -> bool:
         return (
             not is_expired(row.new.expires_at, query.now)
             and (query.record_types is None or record.record_type in query.record_types)
@@ -394,7 +384,7 @@ class ReferenceStore(MemoryStore):
             and (query.metadata_filter is None or query.metadata_filter.matches(record.metadata))
         )
 
-    def _expanded(self, record: Record, row: _Row, query: StoreQuery) -> Record:
+    def _expanded(self, record: Record, row: Row, query: StoreQuery) -> Record:
         if record.record_type not in MEMORY_TYPES or not query.num_hops:
             return record
         reached: dict[Key, tuple[int, NewRelation, Key]] = {}
@@ -403,7 +393,7 @@ class ReferenceStore(MemoryStore):
             found: dict[Key, tuple[tuple[str, str, str], NewRelation, Key]] = {}
             for parent in ring:
                 for link in self._links.values():
-                    for other in _ends(link) - {parent} if parent in _ends(link) else ():
+                    for other in ends_of(link) - {parent} if parent in ends_of(link) else ():
                         if other == row.key or other in reached or not self._enterable(other, query):
                             continue
                         rank = (format_time(link.created_at), link.id, parent[1])
@@ -425,74 +415,8 @@ class ReferenceStore(MemoryStore):
         self, record: Record, key: Key, order: Sequence[tuple[Key, tuple[int, NewRelation, Key]]]
     ) -> Record:
         children = tuple(
-            (_relation(link), self._nested(self._record(self._rows[other]), other, order))
+            (relation_of(link), self._nested(self._record(self._rows[other]), other, order))
             for other, (_, link, parent) in order
             if parent == key
         )
         return replace(record, linked_results=children) if children else record
-
-
-def _listed(row: _Row, query: RecordQuery, end: int | None) -> bool:
-    new = row.new
-    if new.record_type not in (MEMORY_TYPES if query.any_memory else {query.record_type}):
-        return False
-    if is_expired(new.expires_at, query.now) or (end is not None and row.number >= end):
-        return False
-    wanted: list[tuple[str | None, object]] = [(new.id, query.record_id)]
-    if new.record_type not in PROFILE_TYPES:
-        wanted += [
-            (new.thread_id, query.thread_id),
-            (new.user_id, query.user_id),
-            (new.agent_id, query.agent_id),
-        ]
-    return all(value is NOT_SET or value == own for own, value in wanted) and _metadata_match(
-        query.metadata_filter, new.metadata
-    )
-
-
-def _metadata_match(wanted: Any, metadata: dict[str, Any] | None) -> bool:
-    if wanted is NOT_SET:
-        return True
-    return wanted.matches(metadata) if isinstance(wanted, Filter) else metadata is None
-
-
-def _conflict(live: Sequence[_Row], new: Sequence[NewRecord]) -> ConflictError:
-    by_key = {_key(record.record_type, record.id): record for record in new}
-    same = len(live) == len(new) and all(
-        all(
-            getattr(row.new, name) == getattr(by_key[row.key], name)
-            for name in ("record_type", "content", "user_id", "agent_id", "thread_id")
-        )
-        for row in live
-    )
-    first = live[0].new
-    if same:
-        return AlreadyStoredError(
-            f"{first.record_type} {shown(first.id)} is stored already with the same content",
-            record_id=first.id,
-        )
-    return ConflictError(f"a {first.record_type} with the id {shown(first.id)} exists already")
-
-
-def _ends(link: NewRelation) -> set[Key]:
-    return {_key(link.source_type, link.source_id), _key(link.target_type, link.target_id)}
-
-
-def _relation(link: NewRelation) -> RecordRelation:
-    return RecordRelation(
-        link.id,
-        link.source_id,
-        link.source_type,
-        link.target_id,
-        link.target_type,
-        link.relation_type,
-        link.opposite_type,
-        link.timestamp,
-        copy.deepcopy(link.metadata),
-        format_time(link.created_at),
-    )
-
-
-def _revision(new: NewRecord) -> int:
-    own = (new.metadata or {}).get(OWN)
-    return int(own.get("revision", 0)) if isinstance(own, dict) else 0
