@@ -251,7 +251,7 @@ def _recall(store, heavy, vectors) -> float:
 
 
 def _recall_of_all(store, path, vectors) -> float:
-    queries = np.stack([next(vectors) for _ in range(20)])
+    queries = np.stack([next(vectors) for _ in range(50)])
     conn = sqlite3.connect(path)
     best: list[list[tuple[float, str]]] = [[] for _ in queries]
     cursor = conn.execute("SELECT r.id, v.vector FROM vectors v JOIN records r USING (record_no)")

@@ -46,7 +46,7 @@ def test_imports_are_declared(path: Path) -> None:
 
 @pytest.mark.parametrize("path", python_files(PACKAGE), ids=name_of)
 def test_core_needs_only_the_base(path: Path) -> None:
-    """Outside models, doors, images and the PostgreSQL backend, only the base and SIMD kernels are imported."""
+    """Outside models, doors, images and the PostgreSQL backend, only the base is imported."""
     parts = path.relative_to(PACKAGE).parts
     extras = _table("project.optional-dependencies")
     allowed = set(_table("project")["dependencies"])
@@ -54,4 +54,4 @@ def test_core_needs_only_the_base(path: Path) -> None:
         allowed = allowed.union(*extras.values())
     if parts[0] == "testing":
         allowed |= _TESTING
-    assert _imported(path) - allowed - extras["fast"] == set()
+    assert _imported(path) - allowed == set()

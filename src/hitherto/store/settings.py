@@ -59,7 +59,7 @@ class SearchSettings:
     question_penalty: float = 0.1
     topic_weight: float = 1.0
     exact_rows: int = 150_000
-    rescored_rows: int = 1000
+    rescored_rows: int = 1200
 
     def __post_init__(self) -> None:
         """Check every value.

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 _ABSENT = -2.0
 """Below every cosine: of a row without a vector."""
-_REFINED = 4
+_REFINED = 3
 """How many times more rows are taken by bits than are scored in full."""
 _SAMPLED_FROM = 50_000
 _SAMPLE_STEP = 61
@@ -150,6 +150,7 @@ class Ranking:
         self._full_marks = 0.0
         self._named: list[int] = []
         self._cosines = np.empty(0, np.float32)
+        self._meaning_range: tuple[float, float] | None = None
         self.words = self._score_words()
         self.meaning = self._score_meaning()
         found = np.zeros(self._mask.size, np.bool_)
@@ -295,8 +296,7 @@ class Ranking:
         return Arm(found, 0.0, float(scores.max()), relevance)
 
     def _meaning_arm(self, scores: NDArray[np.float32], rows: NDArray[np.intp], *, exact: bool) -> Arm:
-        among = scores[self._mask & (scores > _ABSENT)]
-        low, high = (float(among.min()), float(among.max())) if among.size else (0.0, 0.0)
+        low, high = self._range if self._blended else (0.0, 0.0)
         found = scores[rows].astype(np.float64)
         relevance = found
         if exact:
@@ -306,6 +306,15 @@ class Ranking:
         found = np.where(found > _ABSENT, found, np.nan)
         return Arm(found, low, high, np.clip(relevance, 0, 1))
 
+    @property
+    def _range(self) -> tuple[float, float]:
+        """The least and the greatest score of those that qualify, by what was known of all before any was read."""
+        if self._meaning_range is None:
+            assert self.meaning is not None  # noqa: S101  asked for by the vector arm only
+            among = self.meaning[self._mask & (self.meaning > _ABSENT)]
+            self._meaning_range = (float(among.min()), float(among.max())) if among.size else (0.0, 0.0)
+        return self._meaning_range
+
     def _exact(self, rows: NDArray[np.intp]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return the scores of records in full precision, and their cosines."""
         shelf = self._shelf
@@ -314,10 +323,10 @@ class Ranking:
         # In a shelf of codes a neighbour's estimate has to do: reading its vector costs as much as a candidate's.
         if self._smooths and not shelf.coded:
             wanted = np.unique(np.concatenate([lead, shelf.previous[lead], shelf.next[lead]]))
-        cosines = self._cosines.astype(np.float64)
+        cosines = self._cosines.copy() if shelf.coded else self._cosines
         wanted = wanted[(wanted >= 0) & self._known[wanted]]
         cosines[wanted] = self._exact_cosines(wanted)
-        scores = cosines[lead]
+        scores = cosines[lead].astype(np.float64)
         if self._smooths:
             scores = (
                 scores
@@ -326,7 +335,7 @@ class Ranking:
             )
         absent = ~shelf.columns.has_vector[lead]
         scores[absent] = _ABSENT
-        own = np.where(absent, _ABSENT, cosines[lead])
+        own = np.where(absent, _ABSENT, cosines[lead].astype(np.float64))
         if not shelf.extra.size:
             return scores, own
         places = np.searchsorted(rows, shelf.lead[lead])

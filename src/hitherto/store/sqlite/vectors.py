@@ -7,8 +7,6 @@ bits in which two codes differ tells their angle; the best rows by it are then s
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -17,6 +15,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _WORD_BITS: Final = 64
+_BLOCK: Final = 16_384
 _THREADS_PAY: Final = 20_000
 
 
@@ -87,42 +86,22 @@ def estimated_cosines(codes: NDArray[np.uint8], query: NDArray[np.float32]) -> N
     return estimates
 
 
-def differing_bits(codes: NDArray[np.uint8], code: NDArray[np.uint8]) -> NDArray[np.integer]:
+def differing_bits(codes: NDArray[np.uint8], code: NDArray[np.uint8]) -> NDArray[np.uint16]:
     """Return in how many bits each of many codes differs from one.
 
     Args:
         codes: Shape (rows, bytes).
         code: Shape (bytes,).
     """
-    kernel = _simd_kernel()
-    return _count_bits(codes, code) if kernel is None else kernel(codes, code)
-
-
-def _count_bits(codes: NDArray[np.uint8], code: NDArray[np.uint8]) -> NDArray[np.integer]:
     wide, one = codes.view(np.uint64), code.view(np.uint64)
     total = np.zeros(wide.shape[0], dtype=np.uint16)
-    # Column by column in blocks that stay in the cache: whole-matrix temporaries are read from memory again.
-    for start in range(0, wide.shape[0], 16384):
-        block = wide[start : start + 16384]
-        part = total[start : start + 16384]
-        for column in range(wide.shape[1]):
-            part += np.bitwise_count(block[:, column] ^ one[column])
+    # Column by column in blocks that stay in the cache: temporaries of the whole height are read from memory again.
+    for start in range(0, wide.shape[0], _BLOCK):
+        block = wide[start : start + _BLOCK]
+        part = total[start : start + _BLOCK]
+        for place in range(wide.shape[1]):
+            part += np.bitwise_count(block[:, place] ^ one[place])
     return total
-
-
-@functools.cache
-def _simd_kernel() -> Callable[[NDArray[np.uint8], NDArray[np.uint8]], NDArray[np.integer]] | None:
-    try:
-        import simsimd
-    except ImportError:
-        return None
-
-    def kernel(codes: NDArray[np.uint8], code: NDArray[np.uint8]) -> NDArray[np.integer]:
-        counts = np.asarray(simsimd.cdist(codes, code[None, :], metric="hamming", dtype="bin8"))
-        found: NDArray[np.integer] = counts.reshape(-1).astype(np.uint16)
-        return found
-
-    return kernel
 
 
 def cosines(vectors: NDArray[np.float32], query: NDArray[np.float32]) -> NDArray[np.float32]:
