@@ -69,12 +69,46 @@ class HashEmbedder(Embedder):
         return Fingerprint(self._name, self._dimension, normalised=True)
 
 
+class SlowEmbedder(HashEmbedder):
+    """Embeds like :class:`HashEmbedder`, but takes its time, as a hosted model does.
+
+    Args:
+        delay_s: How long each call takes, in seconds.
+    """
+
+    def __init__(self, delay_s: float, **options: Any) -> None:
+        super().__init__(**options)
+        self._delay_s = delay_s
+
+    def embed(self, texts: Sequence[str], *, is_query: bool = False) -> FloatMatrix:
+        """Embed texts after the delay."""
+        time.sleep(self._delay_s)
+        return super().embed(texts, is_query=is_query)
+
+
+class FailingEmbedder(HashEmbedder):
+    """Fails, as a provider does that is down.
+
+    Args:
+        error: What is raised at each call.
+    """
+
+    def __init__(self, error: Exception | None = None, **options: Any) -> None:
+        super().__init__(**options)
+        self._error = error or ModelError("the provider is down")
+
+    def embed(self, texts: Sequence[str], *, is_query: bool = False) -> FloatMatrix:
+        """Raise the error."""
+        self.calls += 1
+        raise self._error
+
+
 class ScriptedLLM(LLM):
     """Answers from a script, and remembers what it was asked.
 
     Args:
         script: The answers in order, or a function of the messages that returns one. An exception is raised
-            instead of answered.
+            instead of answered: ``ScriptedLLM(lambda messages: ModelError("down"))`` always fails.
         delay_s: How long each answer takes, in seconds.
 
     Example:

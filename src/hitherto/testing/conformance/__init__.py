@@ -9,7 +9,9 @@ class TestMyStore(StoreConformance):
 ```
 
 ``options`` are what every store takes (``embedder``, ``memory_retention_config``, ``search_strategy``, ``clock``).
-A store that keeps its data in *folder* sets ``persistent = True`` and is opened there again.
+A store that keeps its data in *folder* sets ``persistent = True`` and is opened there again; one that several processes
+may open sets ``program``; one whose index stands apart from its records overrides ``leftovers``. A test that a store
+does not qualify for is skipped, with the reason.
 """
 
 from __future__ import annotations
@@ -20,6 +22,7 @@ from hitherto.testing.conformance.erase import EraseConformance
 from hitherto.testing.conformance.filters import FilterConformance
 from hitherto.testing.conformance.lifetime import LifetimeConformance
 from hitherto.testing.conformance.links import LinkConformance
+from hitherto.testing.conformance.processes import ProcessConformance
 from hitherto.testing.conformance.records import RecordConformance
 from hitherto.testing.conformance.scope import ScopeConformance
 from hitherto.testing.conformance.search import SearchConformance
@@ -41,5 +44,6 @@ class StoreConformance(
     EmbedderConformance,
     TwinConformance,
     ConcurrencyConformance,
+    ProcessConformance,
 ):
     """All of the suite."""

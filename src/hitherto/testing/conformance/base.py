@@ -37,9 +37,16 @@ class ManualClock:
 
 
 class ConformanceBase:
-    """Fixtures of the suite; a backend overrides :meth:`make_store`."""
+    """Fixtures of the suite; a backend overrides :meth:`make_store` and says what it can.
+
+    Attributes:
+        persistent: Whether what is stored in a folder is there when a store is opened in it again.
+        program: Python source that makes ``store`` from ``folder``, a Path, in another process; None for a store
+            that only one process opens.
+    """
 
     persistent: ClassVar[bool] = False
+    program: ClassVar[str | None] = None
 
     def make_store(self, folder: Path, **options: Any) -> MemoryStore:
         """Open a store, empty or with what was stored in the folder before.
@@ -49,6 +56,23 @@ class ConformanceBase:
             **options: What every store takes.
         """
         raise NotImplementedError
+
+    def leftovers(self, store: MemoryStore) -> list[str]:
+        """Return a line for each row in the store's tables that belongs to a record which is gone.
+
+        A backend that keeps vectors, words, links or images apart from its records overrides this and looks at its
+        tables past the store.
+
+        Args:
+            store: A store that :meth:`make_store` made.
+        """
+        return []
+
+    @pytest.fixture
+    def kept(self) -> None:
+        """Skip a test that needs a store which keeps its data."""
+        if not self.persistent:
+            pytest.skip("what this store holds ends with it")
 
     @pytest.fixture
     def clock(self) -> ManualClock:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import pytest
+
 from hitherto.store.base import MemoryStore
 from hitherto.testing.conformance.base import ConformanceBase, ids
 from hitherto.testing.scripted import HashEmbedder
@@ -59,10 +61,9 @@ class ConcurrencyConformance(ConformanceBase):
         with ThreadPoolExecutor(6) as pool:
             assert set().union(*pool.map(work, range(6))) == set()
 
+    @pytest.mark.usefixtures("kept")
     def test_another_store_on_the_same_place_sees_every_commit(self, tmp_path: Path) -> None:
         """What one store has committed, another one that is open already finds at once."""
-        if not self.persistent:
-            return
         with (
             self.make_store(tmp_path, embedder=HashEmbedder()) as first,
             self.make_store(tmp_path, embedder=HashEmbedder()) as second,

@@ -2,27 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
 from hitherto.errors import EmbedderMismatchError, ModelError
 from hitherto.store.base import MemoryStore
 from hitherto.testing.conformance.base import ConformanceBase, ids
-from hitherto.testing.scripted import HashEmbedder
-
-if TYPE_CHECKING:
-    from hitherto.models.base import FloatMatrix
-
-
-class FailingEmbedder(HashEmbedder):
-    """Fails as a provider does that is down."""
-
-    def embed(self, texts: Sequence[str], *, is_query: bool = False) -> FloatMatrix:
-        """Raise a ModelError."""
-        raise ModelError("the provider is down")
+from hitherto.testing.scripted import FailingEmbedder, HashEmbedder
 
 
 class EmbedderConformance(ConformanceBase):
@@ -49,10 +36,9 @@ class EmbedderConformance(ConformanceBase):
                 store.add(["tea"], "fact")
             assert store.list("fact") == []
 
+    @pytest.mark.usefixtures("kept")
     def test_another_embedder_is_refused_at_open(self, tmp_path: Path) -> None:
         """A store opened with another embedder than made its vectors names both."""
-        if not self.persistent:
-            return
         with self.make_store(tmp_path, embedder=HashEmbedder(64, "first")) as store:
             store.add(["tea"], "fact")
         with pytest.raises(EmbedderMismatchError, match=r"first.*second"):

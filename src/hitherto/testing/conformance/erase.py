@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from hitherto.messages import ImageContent, ImageMimeType, TextContent
 from hitherto.store.base import MemoryStore
 from hitherto.testing.conformance.base import ConformanceBase, ids
@@ -16,20 +18,23 @@ class EraseConformance(ConformanceBase):
 
     def _fill_users(self, store: MemoryStore) -> None:
         for user in ("u1", "u2"):
-            store.add_user(user, f"profile of {user}")
-            store.create_thread_record(f"t-{user}", user, "a", None, None)
-            image = ImageContent(b"\x89PNG\r\n\x1a\n", ImageMimeType.PNG, "a bicycle", id=f"i-{user}")
-            store.add(
-                [(TextContent("hello"), image), "tea"],
-                "message",
-                record_ids=[f"m1-{user}", f"m2-{user}"],
-                thread_ids=f"t-{user}",
-                user_ids=user,
-                agent_ids="a",
-                roles="user",
-            )
-            store.add(["tea"], "fact", record_ids=f"f-{user}", thread_ids=f"t-{user}", user_ids=user)
-            store.add(["tea alone"], "fact", record_ids=f"g-{user}", user_ids=user)
+            self._fill_user(store, user)
+
+    def _fill_user(self, store: MemoryStore, user: str) -> None:
+        store.add_user(user, f"profile of {user}")
+        store.create_thread_record(f"t-{user}", user, "a", None, None)
+        image = ImageContent(b"\x89PNG\r\n\x1a\n", ImageMimeType.PNG, "a bicycle", id=f"i-{user}")
+        store.add(
+            [(TextContent("hello"), image), "tea"],
+            "message",
+            record_ids=[f"m1-{user}", f"m2-{user}"],
+            thread_ids=f"t-{user}",
+            user_ids=user,
+            agent_ids="a",
+            roles="user",
+        )
+        store.add(["tea"], "fact", record_ids=f"f-{user}", thread_ids=f"t-{user}", user_ids=user)
+        store.add(["tea alone"], "fact", record_ids=f"g-{user}", user_ids=user)
 
     def _all(self, store: MemoryStore) -> set[str]:
         kinds = ("message", "fact", "image", "thread", "user_profile")
@@ -82,10 +87,9 @@ class EraseConformance(ConformanceBase):
         assert not {name for name in self._all(store) if name.endswith("u1")}
         assert ids(store.search("tea", 99, user_id="u2", exact_user_match=True)) == before
 
+    @pytest.mark.usefixtures("kept")
     def test_an_erased_text_is_nowhere_in_the_files(self, tmp_path: Path) -> None:
         """After an erasure no file of the store holds the text, the id or a word of it."""
-        if not self.persistent:
-            return
         folder = tmp_path / "store"
         folder.mkdir()
         with self.make_store(folder, embedder=HashEmbedder()) as store:
@@ -116,6 +120,23 @@ class EraseConformance(ConformanceBase):
                 b"okapi",
             ):
                 assert secret not in data, f"{secret!r} is in {file.name} {when}"
+
+    def test_no_delete_leaves_a_row_behind(self, store: MemoryStore) -> None:
+        """No vector, word, link or image stays when its record goes, whichever way it goes."""
+        for user in ("u1", "u2", "u3"):
+            self._fill_user(store, user)
+            store.add(["boat"], "fact", record_ids=f"h-{user}", user_ids=user, ttl_days=0)
+            store.add_relations(f"g-{user}", "fact", f"f-{user}", "fact", "supersedes")
+        store.delete("message", "m1-u1")
+        store.update("message", "m1-u2", content="no image any more")
+        store.update("fact", "g-u1", content="another text")
+        store.delete("fact", "g-u1")
+        store.delete_thread("t-u1")
+        store.delete("user_profile", "u2", cascade=True)
+        store.erase_user("u3")
+        store.purge_expired()
+        assert self.leftovers(store) == []
+        assert store.list_relations() == []
 
     def test_search_after_many_deletes(self, store: MemoryStore) -> None:
         """What is left is found, and k hits come back while k records are left."""

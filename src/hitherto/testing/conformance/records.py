@@ -80,6 +80,15 @@ class RecordConformance(ConformanceBase):
         assert caught.value.record_id == "x"
         assert ids(store.list("fact")) == ["x"]
 
+    def test_like_texts_are_never_merged(self, store: MemoryStore) -> None:
+        """A store keeps what it is given: the same text twice is two records, in one call or in two."""
+        made = store.add(["Ana likes tea", "Ana likes tea", "Ana likes teas"], "fact", user_ids="u")
+        made += store.add(["Ana likes tea"], "fact", user_ids="u")
+        assert ids(store.list("fact")) == made
+        assert sorted(ids(store.search("Ana likes tea", 9, user_id="u", exact_user_match=True))) == sorted(
+            made
+        )
+
     def test_the_four_types_of_memory_share_their_ids(self, store: MemoryStore) -> None:
         """An id names one memory of whatever type."""
         store.add(["a"], "fact", record_ids="x")

@@ -4,28 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import inspect
-import time
-from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from hitherto.store.base import MemoryStore
 from hitherto.testing.conformance.base import ConformanceBase, ids
-from hitherto.testing.scripted import HashEmbedder
-
-if TYPE_CHECKING:
-    from hitherto.models.base import FloatMatrix
+from hitherto.testing.scripted import SlowEmbedder
 
 WITHOUT_TWIN = {"close"}
-
-
-class SlowEmbedder(HashEmbedder):
-    """Takes its time, as a hosted model does."""
-
-    def embed(self, texts: Sequence[str], *, is_query: bool = False) -> FloatMatrix:
-        """Embed after a fifth of a second."""
-        time.sleep(0.2)
-        return super().embed(texts, is_query=is_query)
 
 
 class TwinConformance(ConformanceBase):
@@ -78,7 +64,7 @@ class TwinConformance(ConformanceBase):
             pulse.cancel()
             return beats
 
-        with self.make_store(tmp_path, embedder=SlowEmbedder()) as store:
+        with self.make_store(tmp_path, embedder=SlowEmbedder(0.2)) as store:
             # Both calls together sleep for 0.4 s; a blocked loop would not tick at all.
             assert asyncio.run(program(store)) >= 5
 
@@ -94,6 +80,6 @@ class TwinConformance(ConformanceBase):
             except asyncio.CancelledError:
                 return
 
-        with self.make_store(tmp_path, embedder=SlowEmbedder()) as store:
+        with self.make_store(tmp_path, embedder=SlowEmbedder(0.2)) as store:
             asyncio.run(program(store))
             assert len(store.list("fact")) in (0, 50)
