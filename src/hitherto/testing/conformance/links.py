@@ -54,14 +54,6 @@ class LinkConformance(ConformanceBase):
         assert linked.delete_relations(link) == 1
         assert self._status(linked, "a") == (VALID, None)
 
-    def test_what_was_superseded_can_be_left_out(self, store: MemoryStore) -> None:
-        """Of "likes tea" and a later "no longer likes tea" only the later one is found where only valid ones count."""
-        store.add(["Ana likes tea"], "preference", record_ids="old", user_ids="u")
-        store.add(["Ana no longer likes tea"], "preference", record_ids="new", user_ids="u")
-        store.add_relations("new", "preference", "old", "preference", "supersedes")
-        assert set(ids(store.search("likes tea", 9))) == {"old", "new"}
-        assert ids(store.search("likes tea", 9, include_invalid_results=False)) == ["new"]
-
     @pytest.mark.parametrize("kind", ["supports", "contradicts", "my own label"])
     def test_other_links_leave_status_alone(self, linked: MemoryStore, kind: str) -> None:
         """Supporting, contradicting and custom links say nothing of validity."""
