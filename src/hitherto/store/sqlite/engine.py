@@ -84,6 +84,14 @@ class SqliteEngine:
             check_same_thread=False,
             cached_statements=256,
         )
+        try:
+            self._settle(conn)
+        except BaseException:
+            conn.close()
+            raise
+        return conn
+
+    def _settle(self, conn: sqlite3.Connection) -> None:
         conn.execute(f"PRAGMA busy_timeout = {int(self._busy_timeout_s * 1000)}")
         if not self.read_only:
             conn.execute(f"PRAGMA page_size = {PAGE_SIZE}")
@@ -93,7 +101,6 @@ class SqliteEngine:
         conn.execute("PRAGMA foreign_keys = ON")
         conn.execute("PRAGMA secure_delete = ON")
         conn.execute("PRAGMA temp_store = MEMORY")
-        return conn
 
     @contextmanager
     def write(self) -> Iterator[Connection]:

@@ -187,13 +187,13 @@ class Ranking:
             return None
         unit = vector / (float(np.linalg.norm(vector.astype(np.float64))) or 1.0)
         self._unit = unit.astype(np.float32)
-        found = np.zeros(self._mask.size, np.float32)
+        found: NDArray[np.float32] = np.zeros(self._mask.size, np.float32)
         if shelf.coded:
             found[:-1] = estimated_cosines(shelf.vectors[: shelf.size], self._unit)
         else:
             found[:-1] = cosines(shelf.vectors[: shelf.size], self._unit)
         self._cosines = self._filled(found)
-        scores = self._smoothed(self._cosines)
+        scores: NDArray[np.float32] = self._smoothed(self._cosines)
         scores[~(self._mask & shelf.columns.has_vector)] = _ABSENT
         return self._best_chunks(scores)
 
@@ -245,8 +245,8 @@ class Ranking:
             count: How many.
         """
         if not self._mask.any():
-            rows = np.empty(0, np.intp)
-            return Ranked(rows, single(None, None), rows, complete=True)
+            none = np.empty(0, np.intp)
+            return Ranked(none, single(None, None), none, complete=True)
         rows = self._pool(count)
         if not self._shelf.coded and rows.size > 4 * count:
             rough = self._fused(rows, exact=False).scores
