@@ -149,7 +149,7 @@ class Ranking:
         self._unexpired = None if unexpired.all() else unexpired
         self._full_marks = 0.0
         self._named: list[int] = []
-        self._cosines = np.empty(0, np.float32)
+        self._cosines: NDArray[np.float32] = np.empty(0, np.float32)
         self._meaning_range: tuple[float, float] | None = None
         self.words = self._score_words()
         self.meaning = self._score_meaning()
