@@ -11,7 +11,7 @@ from abc import ABC, abstractmethod
 import anyio
 import pytest
 
-from hitherto.aio import awaitable, limiter, run_in_thread
+from hitherto.aio import _Running, awaitable, limiter, run_in_thread
 
 
 class Base(ABC):
@@ -111,6 +111,15 @@ def test_a_call_cancelled_before_it_began_never_runs() -> None:
             await waiting
 
     asyncio.run(program())
+    assert ran == []
+
+
+def test_a_call_cancelled_on_its_way_to_a_thread_never_runs() -> None:
+    """A thread that picks up a cancelled call does nothing."""
+    ran: list[int] = []
+    running = _Running(lambda: ran.append(1))
+    asyncio.run(running.settle())
+    assert running() is None
     assert ran == []
 
 

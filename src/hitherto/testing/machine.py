@@ -175,6 +175,19 @@ class StoreMachine(RuleBasedStateMachine):
             content = NOT_SET
         self.both(lambda store: store.update(kind, record_id, content=content, **changes))
 
+    @rule(
+        data=st.data(),
+        images=st.lists(st.tuples(_IDS, st.booleans()), max_size=2, unique_by=lambda item: item[0]),
+    )
+    def change_pictures(self, data: st.DataObject, images: list[tuple[str, bool]]) -> None:
+        """Change the images in a message: some are kept, some new, some go."""
+        place = data.draw(st.sampled_from([*(item.id for item in self.reference.list("message")), "absent"]))
+        parts = [
+            ImageContent(b"\x89PNG\r\n\x1a\n2" if new else None, ImageMimeType.PNG, "tea", id=image_id)
+            for image_id, new in images
+        ]
+        self.both(lambda store: store.update("message", place, content=(TextContent("see", id="p"), *parts)))
+
     @rule(data=st.data(), status=st.sampled_from(RecordStatus))
     def set_status(self, data: st.DataObject, status: RecordStatus) -> None:
         """Make a record invalid, or valid again, by hand."""

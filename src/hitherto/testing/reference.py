@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import builtins
+import contextlib
 import copy
 import threading
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
@@ -72,6 +73,17 @@ class ReferenceStore(MemoryStore):
 
     def close(self) -> None:
         """Do nothing."""
+
+    @contextlib.contextmanager
+    def _all_or_nothing(self) -> Iterator[None]:
+        """Hold the lock, and put back what was there when an error comes."""
+        with self._lock:
+            rows, links = {key: copy.copy(row) for key, row in self._rows.items()}, dict(self._links)
+            try:
+                yield
+            except Exception:
+                self._rows, self._links = rows, links
+                raise
 
     def _live(self, record_type: str, record_id: str, now: datetime) -> Row | None:
         row = self._rows.get(key_of(record_type, record_id))
@@ -156,7 +168,7 @@ class ReferenceStore(MemoryStore):
         return found if query.last_n is None else found[max(0, len(found) - query.last_n) :]
 
     def _update(self, changes: RecordChanges, *, now: datetime) -> int:
-        with self._lock:
+        with self._all_or_nothing():
             row = self._live(changes.record_type, changes.id, now)
             if row is None:
                 return 0
@@ -276,15 +288,10 @@ class ReferenceStore(MemoryStore):
         return sorted(self._links.values(), key=lambda link: (format_time(link.created_at), link.id))
 
     def _insert_relations(self, relations: Sequence[NewRelation]) -> builtins.list[str]:
-        with self._lock:
-            before = dict(self._links)
-            try:
-                for link in relations:
-                    self._check_ends(link)
-                    self._put_relation(link)
-            except Exception:
-                self._links = before
-                raise
+        with self._all_or_nothing():
+            for link in relations:
+                self._check_ends(link)
+                self._put_relation(link)
             self._recalculate(key for link in relations for key in ends_of(link))
             return [link.id for link in relations]
 
@@ -309,8 +316,7 @@ class ReferenceStore(MemoryStore):
         self._links[link.id] = copy.deepcopy(link)
 
     def _update_relations(self, changes: Sequence[RelationChanges]) -> builtins.list[str]:
-        with self._lock:
-            before = dict(self._links)
+        with self._all_or_nothing():
             done = []
             for change in changes:
                 link = self._links.get(change.id)
@@ -322,11 +328,7 @@ class ReferenceStore(MemoryStore):
                 }
                 link = replace(link, **copy.deepcopy(given))
                 del self._links[change.id]
-                try:
-                    self._put_relation(link)
-                except ConflictError:
-                    self._links = before
-                    raise
+                self._put_relation(link)
                 done.append(change.id)
             self._recalculate(key for link_id in done for key in ends_of(self._links[link_id]))
             return done

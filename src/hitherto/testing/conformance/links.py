@@ -97,6 +97,16 @@ class LinkConformance(ConformanceBase):
         linked.update_relations(link, relation_types="supports")
         assert self._status(linked, "a") == (VALID, None)
 
+    def test_two_links_cannot_become_the_same(self, linked: MemoryStore) -> None:
+        """A change that would make one link equal another is refused, with all others of the call."""
+        self._link(linked, "a", "supports", "b", relation_ids="1")
+        self._link(linked, "a", "refines", "b", relation_ids="2")
+        self._link(linked, "c", "refines", "d", relation_ids="3")
+        with pytest.raises(ConflictError):
+            linked.update_relations(["3", "2"], relation_types="supports")
+        assert [link.relation_type for link in linked.list_relations()] == ["supports", "refines", "refines"]
+        assert self._status(linked, "d")[0] is INVALID
+
     def test_deleting_a_memory_deletes_its_links(self, linked: MemoryStore) -> None:
         """With the superseding memory goes its link, and the superseded one is valid again."""
         link = self._link(linked, "b", "supersedes", "a")

@@ -110,6 +110,46 @@ class RecordConformance(ConformanceBase):
         with_bytes: Any = store.list_thread_messages("t", include_bytes=True)[1].content
         assert with_bytes[1].bytes == PNG
 
+    def test_a_message_changes_with_its_images(self, store: MemoryStore) -> None:
+        """Images of a changed message are kept, described anew, added or deleted as its parts say."""
+        kept = ImageContent(PNG, ImageMimeType.PNG, "a red bicycle", id="kept")
+        gone = ImageContent(PNG, ImageMimeType.PNG, "a boat", id="gone")
+        store.add([(TextContent("look"), kept, gone)], "message", record_ids="m", roles="user", user_ids="u")
+        described = ImageContent(None, ImageMimeType.PNG, "a green bicycle", id="kept")
+        new = ImageContent(PNG + b"new", ImageMimeType.PNG, "a zeppelin", id="new")
+        assert store.update("message", "m", content=(TextContent("again"), described, new)) == 1
+        images: Any = store.list("image", user_id="u", include_bytes=True)
+        assert [(image.id, image.content, image.bytes, image.message_id) for image in images] == [
+            ("kept", "a green bicycle", PNG, "m"),
+            ("new", "a zeppelin", PNG + b"new", "m"),
+        ]
+        found = store.search("zeppelin", 9, user_id="u", exact_user_match=True, record_types={"image"})
+        assert ids(found)[0] == "new"
+        with_bytes: Any = store.get("message", "m", include_bytes=True)
+        assert [part.bytes for part in with_bytes.content[1:]] == [PNG, PNG + b"new"]
+
+    def test_a_refused_change_of_images_changes_nothing(self, store: MemoryStore) -> None:
+        """A message that would take another message's image stays as it was."""
+        taken = ImageContent(PNG, ImageMimeType.PNG, "a boat", id="taken")
+        store.add([(taken,)], "message", record_ids="first", roles="user")
+        store.add(["plain"], "message", record_ids="second", roles="user")
+        with pytest.raises(ConflictError):
+            store.update("message", "second", content=(TextContent("mine now"), taken), metadata={"k": 1})
+        found = store.get("message", "second")
+        assert found is not None
+        assert (found.content, found.metadata) == ("plain", None)
+        assert [image.id for image in store.list("image")] == ["taken"]
+
+    def test_a_summary_is_replaced_only_by_who_saw_it(self, store: MemoryStore) -> None:
+        """Of two writers that both read revision 0, the second changes nothing and is told so."""
+        read: dict[str, Any] = {"$agent_memory": {"revision": 0}}
+        store.add([{"text": "a"}], "thread_summary", record_ids="s", thread_ids="t", metadata=read)
+        assert store.update("thread_summary", "s", content={"text": "b"}, metadata=read) == 1
+        assert store.update("thread_summary", "s", content={"text": "c"}, metadata=read) == 0
+        found = store.get("thread_summary", "s")
+        assert found is not None
+        assert (found.content, found.metadata) == ({"text": "b"}, {"$agent_memory": {"revision": 1}})
+
     def test_message_ranges(self, store: MemoryStore) -> None:
         """The last n messages, and ranges of sequence numbers, start included and end not."""
         store.add([str(number) for number in range(10)], "message", thread_ids="t", roles="user")
