@@ -19,7 +19,14 @@ from hitherto.scope import SearchScope, check_id, resolve_for_client
 from hitherto.search import pipeline
 from hitherto.search.config import MemorySearchConfig, TopKMemorySearchConfig, config_from_payload
 from hitherto.search.result import SearchResult
-from hitherto.session import DEFAULT_TIMEOUT_S, Session, check_timeout, read_scope, without_extraction
+from hitherto.session import (
+    DEFAULT_TIMEOUT_S,
+    Session,
+    check_timeout,
+    read_scope,
+    refuse_extraction,
+    without_extraction,
+)
 from hitherto.store.opening import open_store
 from hitherto.thread import Thread
 from hitherto.thread_settings import ThreadSettings, read_settings, stored_settings
@@ -100,6 +107,7 @@ class AgentMemory(ProfileVerbs, MemoryVerbs, LinkVerbs):
 
     def create_thread(
         self,
+        /,
         *,
         thread_id: str | NotSetType = NOT_SET,
         user_id: str | NotSetType = NOT_SET,
@@ -110,6 +118,7 @@ class AgentMemory(ProfileVerbs, MemoryVerbs, LinkVerbs):
         message_shortening_input_token_limit: int | NotSetType = NOT_SET,
         context_card_token_limit: int | NotSetType = NOT_SET,
         context_card_type_search_concurrency: int | NotSetType = NOT_SET,
+        **extraction: Any,
     ) -> Thread:
         """Begin a conversation.
 
@@ -123,6 +132,7 @@ class AgentMemory(ProfileVerbs, MemoryVerbs, LinkVerbs):
             message_shortening_input_token_limit: How many tokens of a long message are read to shorten it.
             context_card_token_limit: The most tokens that go into a summary's prompt.
             context_card_type_search_concurrency: How many searches of a context card run at once.
+            **extraction: Options of extraction, which must be left out or off.
 
         Returns:
             The thread.
@@ -132,6 +142,7 @@ class AgentMemory(ProfileVerbs, MemoryVerbs, LinkVerbs):
             InvalidArgumentError: If a value is not allowed.
             ConflictError: If the id is taken.
         """
+        refuse_extraction(extraction)
         settings = read_settings(
             ThreadSettings(),
             {
@@ -154,24 +165,32 @@ class AgentMemory(ProfileVerbs, MemoryVerbs, LinkVerbs):
     create_thread_async = awaitable(create_thread)
 
     def get_thread(
-        self, thread_id: str, *, search_config: MemorySearchConfig | NotSetType = NOT_SET
+        self,
+        /,
+        thread_id: str,
+        *,
+        search_config: MemorySearchConfig | NotSetType = NOT_SET,
+        **extraction: Any,
     ) -> Thread:
         """Return a stored conversation.
 
         Args:
             thread_id: Its id.
             search_config: How the searches of this handle go on after retrieval; not stored.
+            **extraction: Options of extraction, which must be left out or off.
 
         Raises:
             ArgumentTypeError: If search_config has the wrong type.
             NotFoundError: If there is no such thread.
         """
+        refuse_extraction(extraction)
         return self._handle(self._known_thread(thread_id), search_config)
 
     get_thread_async = awaitable(get_thread)
 
     def update_thread(
         self,
+        /,
         thread_id: str,
         metadata: dict[str, Any] | None | NotSetType = NOT_SET,
         *,
@@ -179,6 +198,7 @@ class AgentMemory(ProfileVerbs, MemoryVerbs, LinkVerbs):
         max_message_token_length: int | NotSetType = NOT_SET,
         message_shortening_input_token_limit: int | NotSetType = NOT_SET,
         context_card_token_limit: int | NotSetType = NOT_SET,
+        **extraction: Any,
     ) -> Thread:
         """Change a conversation; what is not given stays.
 
@@ -189,6 +209,7 @@ class AgentMemory(ProfileVerbs, MemoryVerbs, LinkVerbs):
             max_message_token_length: From how many tokens on a message is shortened in prompts.
             message_shortening_input_token_limit: How many tokens of a long message are read to shorten it.
             context_card_token_limit: The most tokens that go into a summary's prompt.
+            **extraction: Options of extraction, which must be left out or off.
 
         Returns:
             The changed thread.
@@ -198,6 +219,7 @@ class AgentMemory(ProfileVerbs, MemoryVerbs, LinkVerbs):
             InvalidArgumentError: If a value is not allowed.
             NotFoundError: If there is no such thread.
         """
+        refuse_extraction(extraction)
         record = self._known_thread(thread_id)
         numbers = {
             "max_message_token_length": max_message_token_length,

@@ -102,6 +102,20 @@ def without_extraction(options: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in options.items() if name not in _EXTRACTION_OPTIONS}
 
 
+def refuse_extraction(options: dict[str, Any]) -> None:
+    """Refuse options of a thread that ask for extraction, and options that there are not.
+
+    Args:
+        options: What was given beside the known arguments, by name.
+
+    Raises:
+        ArgumentTypeError: If an option is unknown.
+        InvalidArgumentError: If one asks for extraction.
+    """
+    for name in without_extraction(options):
+        raise ArgumentTypeError(f"{name} is no argument of this method", argument=name)
+
+
 def check_timeout(value: object) -> float | None:
     """Return a timeout in seconds, None meaning no bound.
 

@@ -284,3 +284,16 @@ def test_errors_never_name_what_is_stored_of_others(
         assert "secret" not in str(caught.value)
     assert mine.delete_message(foreign) == 0
     assert "secret" not in caplog.text
+
+
+@pytest.mark.parametrize("call", ["create_thread", "get_thread", "update_thread"])
+def test_extraction_of_a_thread_is_refused_by_name(memory: AgentMemory, call: str) -> None:
+    """What asks for extraction is named, what leaves it off passes, and an unknown argument is a TypeError."""
+    memory.create_thread(thread_id="t")
+    method = getattr(memory, call)
+    arguments: dict[str, Any] = {} if call == "create_thread" else {"thread_id": "t"}
+    with pytest.raises(InvalidArgumentError, match="memory_extraction_window"):
+        method(**arguments, memory_extraction_window=5)
+    with pytest.raises(TypeError, match="colour"):
+        method(**arguments, colour="red")
+    method(**arguments, llm=None, extract_memories=False)
