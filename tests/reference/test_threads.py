@@ -71,21 +71,19 @@ def test_threads_are_created_as_recorded(memory: AgentMemory, reference_data: Pa
         and not case["id"].startswith(("create/long", "create/meta_big"))  # cut in the recording
     ]
     assert len(compared) > 30
-    assert (
-        differences(compared)
-        == {
-            "create/int_tid": "InvalidIdError",  # ids are text
-            "create/int_uid": "InvalidIdError",
-            "create/meta_nonjson": "InvalidArgumentError",  # metadata are a JSON object
-            "create/meta_intkey": "InvalidArgumentError",
-            "create/meta_nan": "InvalidArgumentError",
-            "create/kwargs_unknown": "ArgumentTypeError",  # a mistyped name is no option
-            "create/llm_bad": "InvalidArgumentError",  # there is no extraction yet, and asking for it is refused by name
-            "create/inline_window": "InvalidArgumentError",
-            "create/inline_freq": "InvalidArgumentError",
-            "create/search_config_bad": "ArgumentTypeError",  # an error of ours, not of an attribute
-        }
-    )
+    assert differences(compared) == {
+        "create/int_tid": "InvalidIdError",  # ids are text
+        "create/int_uid": "InvalidIdError",
+        "create/meta_nonjson": "InvalidArgumentError",  # metadata are a JSON object
+        "create/meta_intkey": "InvalidArgumentError",
+        "create/meta_nan": "InvalidArgumentError",
+        "create/kwargs_unknown": "ArgumentTypeError",  # a mistyped name is no option
+        "create/llm_bad": "InvalidArgumentError",  # there is no extraction yet: asking for it is refused
+        "create/mec_bad": "InvalidArgumentError",
+        "create/inline_window": "InvalidArgumentError",
+        "create/inline_freq": "InvalidArgumentError",
+        "create/search_config_bad": "ArgumentTypeError",  # an error of ours, not of an attribute
+    }
 
 
 def test_ids_have_at_most_128_characters(memory: AgentMemory) -> None:
