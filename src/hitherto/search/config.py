@@ -115,7 +115,7 @@ class RerankingSearchConfig(MemorySearchConfig):
     def __post_init__(self) -> None:
         """Check the fields."""
         super().__post_init__()
-        if not (self.reranker in (NOT_SET, None) or callable(getattr(self.reranker, "rerank", None))):
+        if self.reranker not in (NOT_SET, None) and not _has_method(self.reranker, "rerank"):
             raise ArgumentTypeError(
                 f"reranker must be a Reranker or None, got {shown(self.reranker)}", argument="reranker"
             )
@@ -178,7 +178,7 @@ class PruningMemorySearchConfig(RerankingSearchConfig):
     def __post_init__(self) -> None:
         """Check the fields."""
         super().__post_init__()
-        if not callable(getattr(self.pruner, "generate", None)):
+        if not _has_method(self.pruner, "generate"):
             raise ArgumentTypeError(f"pruner must be an LLM, got {shown(self.pruner)}", argument="pruner")
         mode = self.evaluation_mode
         if mode is not NOT_SET and not isinstance(mode, PruningEvaluationMode):
@@ -194,6 +194,10 @@ class PruningMemorySearchConfig(RerankingSearchConfig):
                 argument="num_probe_points",
             )
         _check_fraction(self.protected_fraction, "protected_fraction")
+
+
+def _has_method(value: object, name: str) -> bool:
+    return callable(getattr(value, name, None)) and not isinstance(value, type)
 
 
 def _check_count(value: object, name: str, most: int) -> None:

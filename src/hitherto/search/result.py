@@ -62,6 +62,15 @@ class SearchResultFormatConfig:
     show_status: bool | NotSetType = NOT_SET
     show_metadata: bool | NotSetType = NOT_SET
 
+    def __post_init__(self) -> None:
+        """Check the options."""
+        for item in fields(self):
+            value = getattr(self, item.name)
+            if value is not NOT_SET and not isinstance(value, bool):
+                raise InvalidArgumentError(
+                    f"{item.name} must be True or False, got {shown(value)}", argument=item.name
+                )
+
 
 DEFAULT_FORMAT: Final = SearchResultFormatConfig()
 
@@ -103,7 +112,7 @@ class SearchResult:
         self._record = record
         self._id = record.id if id is None else id
         self._linked_results = list(linked_results or ())
-        self._format_config = format_config
+        self._format_config = _checked(format_config)
         self._explanation = explanation
 
     @property
@@ -169,7 +178,7 @@ class SearchResult:
             InvalidArgumentError: If format_config is no SearchResultFormatConfig.
         """
         given = DEFAULT_FORMAT if format_config is NOT_SET else format_config
-        return render_result(self, _resolve(given, self._format_config))
+        return render_result(self, _resolve(_checked(given), self._format_config))
 
     def __repr__(self) -> str:
         """Return the result's type, id and distance; never its content."""
@@ -178,16 +187,13 @@ class SearchResult:
         )
 
 
-def _resolve(*configs: object) -> FormatOptions:
+def _resolve(*configs: SearchResultFormatConfig) -> FormatOptions:
     chosen: dict[str, bool] = {}
     for field in fields(FormatOptions):
-        values = [getattr(_checked(config), field.name) for config in configs]
-        given = next((value for value in values if value is not NOT_SET), getattr(_DEFAULTS, field.name))
-        if not isinstance(given, bool):
-            raise InvalidArgumentError(
-                f"{field.name} must be True or False, got {shown(given)}", argument=field.name
-            )
-        chosen[field.name] = given
+        values = [getattr(config, field.name) for config in configs]
+        chosen[field.name] = next(
+            (value for value in values if value is not NOT_SET), getattr(_DEFAULTS, field.name)
+        )
     return FormatOptions(**chosen)
 
 
