@@ -119,7 +119,7 @@ def evidence_ids(given: list[str]) -> list[str]:
     Args:
         given: The strings.
 
-    Example:
+    Examples:
         >>> evidence_ids(["D3:7", "D8:6; D9:17", "D30:05", "D:11:26", "D"])
         ['D3:7', 'D8:6', 'D9:17', 'D30:5', 'D11:26']
     """

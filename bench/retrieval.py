@@ -77,7 +77,7 @@ def score(found: Sequence[str], evidence: Sequence[str]) -> tuple[float, float, 
         found: The ids found, best first.
         evidence: The ids to find.
 
-    Example:
+    Examples:
         >>> score(["b", "a", "c"], ["a"])
         (1.0, 1.0, 1.0, 0.6309297535714575)
     """

@@ -40,6 +40,7 @@ if TYPE_CHECKING:
         RerankResponse,
         RerankResponseResult,
     )
+    from hitherto.models.cross_encoder import LocalCrossEncoder
     from hitherto.models.local import LocalEmbedder
     from hitherto.notset import NOT_SET, NOT_SET_MARKER
     from hitherto.records import (
@@ -66,8 +67,11 @@ if TYPE_CHECKING:
         PruningMemorySearchConfig,
         TopKMemorySearchConfig,
     )
+    from hitherto.search.explain import Explanation
     from hitherto.search.result import SearchResult, SearchResultFormatConfig
     from hitherto.store.base import MemoryStore, PendingRecordBatch, SearchStrategy
+    from hitherto.store.requests import ArmScore, HitExplanation
+    from hitherto.store.settings import SearchSettings
     from hitherto.store.sql.migrate import SchemaPolicy
     from hitherto.store.sqlite.store import SQLiteStore
     from hitherto.thread import Thread
@@ -80,14 +84,17 @@ __all__ = [
     "AgentProfileRecord",
     "AlreadyStoredError",
     "ArgumentTypeError",
+    "ArmScore",
     "BusyError",
     "ClosedError",
     "ConflictError",
     "Embedder",
     "EmbedderMismatchError",
+    "Explanation",
     "FactRecord",
     "Fingerprint",
     "GuidelineRecord",
+    "HitExplanation",
     "HithertoError",
     "ImageContent",
     "ImageMimeType",
@@ -97,6 +104,7 @@ __all__ = [
     "InvalidIdError",
     "InvalidTextError",
     "LLMResponse",
+    "LocalCrossEncoder",
     "LocalEmbedder",
     "MemoryLink",
     "MemoryRecord",
@@ -128,6 +136,7 @@ __all__ = [
     "SearchResult",
     "SearchResultFormatConfig",
     "SearchScope",
+    "SearchSettings",
     "SearchStrategy",
     "StoreError",
     "TextContent",
@@ -148,14 +157,17 @@ _MODULE_OF = {
     "AgentProfileRecord": "records",
     "AlreadyStoredError": "errors",
     "ArgumentTypeError": "errors",
+    "ArmScore": "store.requests",
     "BusyError": "errors",
     "ClosedError": "errors",
     "ConflictError": "errors",
     "Embedder": "models.base",
     "EmbedderMismatchError": "errors",
+    "Explanation": "search.explain",
     "FactRecord": "records",
     "Fingerprint": "models.base",
     "GuidelineRecord": "records",
+    "HitExplanation": "store.requests",
     "HithertoError": "errors",
     "ImageContent": "messages",
     "ImageMimeType": "messages",
@@ -166,6 +178,7 @@ _MODULE_OF = {
     "InvalidTextError": "errors",
     "LLM": "models.base",
     "LLMResponse": "models.base",
+    "LocalCrossEncoder": "models.cross_encoder",
     "LocalEmbedder": "models.local",
     "MemoryLink": "relations",
     "MemoryRecord": "records",
@@ -199,6 +212,7 @@ _MODULE_OF = {
     "SearchResult": "search.result",
     "SearchResultFormatConfig": "search.result",
     "SearchScope": "scope",
+    "SearchSettings": "store.settings",
     "SearchStrategy": "store.base",
     "StoreError": "errors",
     "TextContent": "messages",

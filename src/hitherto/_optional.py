@@ -24,7 +24,7 @@ def require(module: str, *, extra: str) -> ModuleType:
     Raises:
         MissingExtraError: If the module is not installed.
 
-    Example:
+    Examples:
         >>> require("json", extra="server").loads("1")
         1
         >>> require("no_such_module", extra="server")

@@ -129,7 +129,7 @@ def awaitable(
     Returns:
         A coroutine method with the same parameters.
 
-    Example:
+    Examples:
         >>> import asyncio
         >>> class Greeter:
         ...     def greet(self, name: str) -> str:

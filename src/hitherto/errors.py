@@ -39,7 +39,7 @@ def shown(value: object) -> str:
     Returns:
         At most about 80 characters.
 
-    Example:
+    Examples:
         >>> shown("x" * 500) == "'" + "x" * 37 + "..." + "x" * 38 + "'"
         True
         >>> shown(3)

@@ -113,7 +113,7 @@ class Filter:
     Attributes:
         root: What the metadata object must satisfy; no metadata count as an empty object.
 
-    Example:
+    Examples:
         >>> wanted = parse_filter({"tags": {"$array_contains": "work"}, "draft": {"$not": True}})
         >>> wanted.matches({"tags": ["work", "urgent"]}), wanted.matches(None)
         (True, False)
@@ -133,7 +133,7 @@ class Filter:
 def json_equal(left: object, right: object) -> bool:
     """Return whether two JSON values are equal: 1 equals 1.0, and a bool equals only a bool.
 
-    Example:
+    Examples:
         >>> json_equal([1, {"a": None}], [1.0, {"a": None}]), json_equal(True, 1)
         (True, False)
     """
@@ -162,7 +162,7 @@ def parse_filter(value: object, *, argument: str = "metadata_filter") -> Filter 
         InvalidFilterError: If it is no dict, a value is not JSON, or an operator is unknown or misused; the message
             says where.
 
-    Example:
+    Examples:
         >>> parse_filter({"a": {"$gt": 1}})
         Traceback (most recent call last):
         ...

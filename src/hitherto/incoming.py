@@ -47,7 +47,7 @@ def read_messages(messages: object, metadata: MetadataInput = NOT_SET) -> Incomi
         InvalidArgumentError: If messages is a text or a single mapping, or a field is not allowed.
         NotFoundError: If a mapping lacks a key.
 
-    Example:
+    Examples:
         >>> read_messages([{"role": "user", "content": "hello"}]).roles
         ['user']
     """
@@ -82,7 +82,7 @@ def read_content(content: object, where: str = "content") -> str | tuple[Message
         InvalidArgumentError: If it is None, empty, or a part is of an unknown type.
         NotFoundError: If a part lacks a key.
 
-    Example:
+    Examples:
         >>> read_content([{"type": "text", "text": "look", "id": "p1"}])
         (TextContent(id='p1', timestamp=None, text='look'),)
     """

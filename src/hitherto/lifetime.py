@@ -34,7 +34,7 @@ class MemoryRetentionConfig:
         default_ttl_days: Days to live where none are given; None for no end.
         max_ttl_days: The most days that may be given; None for no bound.
 
-    Example:
+    Examples:
         >>> MemoryRetentionConfig(default_ttl_days=30, max_ttl_days=365).max_ttl_days
         365
     """
@@ -54,7 +54,7 @@ def format_time(moment: datetime) -> str:
     Args:
         moment: An aware time, or a naive one, which is read as UTC.
 
-    Example:
+    Examples:
         >>> format_time(datetime(2026, 5, 1, 12))
         '2026-05-01T12:00:00.000000+00:00'
     """
@@ -73,7 +73,7 @@ def parse_time(value: str) -> datetime | None:
     Returns:
         The time in UTC, or None if the text is not such a time.
 
-    Example:
+    Examples:
         >>> parse_time("2026-05-01T14:00:00+02:00") == parse_time("20260501T120000Z")
         True
         >>> parse_time("last Tuesday") is None
@@ -127,7 +127,7 @@ def check_retention(config: MemoryRetentionConfig | None) -> MemoryRetentionConf
         InvalidArgumentError: If it is no MemoryRetentionConfig, a value is no number of days >= 0, or the default
             is above the maximum.
 
-    Example:
+    Examples:
         >>> check_retention(None)
         MemoryRetentionConfig(default_ttl_days=None, max_ttl_days=None)
     """
@@ -161,7 +161,7 @@ def check_ttl_days(value: object, *, argument: str = "ttl_days") -> float | None
     Raises:
         InvalidArgumentError: If it is neither None nor a finite number >= 0; bools and text are refused.
 
-    Example:
+    Examples:
         >>> check_ttl_days(0.5)
         0.5
     """
@@ -199,7 +199,7 @@ def expiry(
         InvalidArgumentError: If the anchor is no TimeToLiveAnchor, ttl_days is illegal, or the anchor needs an
             ISO 8601 timestamp and there is none.
 
-    Example:
+    Examples:
         >>> expiry(
         ...     ttl_days=1,
         ...     anchor=NOT_SET,

@@ -55,7 +55,7 @@ class AgentMemory(ProfileVerbs, MemoryVerbs, LinkVerbs):
         InvalidArgumentError: If there is neither a path nor a store, or both.
         StoreError: If the store cannot be opened.
 
-    Example:
+    Examples:
         >>> with AgentMemory(":memory:", embedder=None) as memory:
         ...     _ = memory.add_memory("Mia is allergic to walnuts", memory_type="fact", user_id="mia")
         ...     [result.content for result in memory.search("what is Mia allergic to?", user_id="mia")]

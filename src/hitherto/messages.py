@@ -33,7 +33,7 @@ def new_id() -> str:
     Ids that are made a millisecond later are greater, so that a store of a million records files new ones side by side
     instead of all over its index.
 
-    Example:
+    Examples:
         >>> len(new_id())
         36
         >>> uuid.UUID(new_id()).version
@@ -69,7 +69,7 @@ class TextContent(MessageContent):
     Attributes:
         text: The text; may be empty.
 
-    Example:
+    Examples:
         >>> TextContent("hello", id="p1")
         TextContent(id='p1', timestamp=None, text='hello')
     """
@@ -100,7 +100,7 @@ class ImageContent(MessageContent):
         mime_type: Its format.
         description: What it shows, in words, or None.
 
-    Example:
+    Examples:
         >>> ImageContent(None, ImageMimeType.PNG, "a red bicycle", id="p1").description
         'a red bicycle'
     """
@@ -153,7 +153,7 @@ class Message:
         metadata: A JSON object, or None.
         id: The message's id, or None to have one made; not part of equality.
 
-    Example:
+    Examples:
         >>> Message("user", "I moved to Lisbon").content
         'I moved to Lisbon'
         >>> Message("user", "a", id="1") == Message("user", "a", id="2")
@@ -219,7 +219,7 @@ def content_text(content: object) -> str:
     Returns:
         The text, maybe "".
 
-    Example:
+    Examples:
         >>> content_text((TextContent("a"), ImageContent(None, ImageMimeType.PNG, "x"), TextContent("b")))
         'a\nb'
         >>> content_text(None)

@@ -42,7 +42,7 @@ def load_prompt(package: str, name: str) -> Prompt:
         package: The package that holds the file.
         name: The file's name without ``.md``.
 
-    Example:
+    Examples:
         >>> load_prompt("hitherto.search.prompts", "prune").inputs
         ('query', 'document')
     """

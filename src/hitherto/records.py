@@ -117,7 +117,7 @@ class ThreadSummaryRecord(ScopedRecord):
 class MemoryRecord(ScopedRecord):
     """A durable memory, of no more special kind.
 
-    Example:
+    Examples:
         >>> MemoryRecord("m1", content="Ana plays the cello", user_id="ana").record_type
         'memory'
     """
@@ -227,7 +227,7 @@ def build_record(record_type: str, *, id: str, **fields: Any) -> Record:
         InvalidArgumentError: If a message comes without ``seq_no``.
         TypeError: If a field is unknown, or an image has no ``mime_type``.
 
-    Example:
+    Examples:
         >>> build_record("fact", id="f1", content="Water boils at 100 °C", user_id="ana").record_type
         'fact'
     """

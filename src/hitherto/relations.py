@@ -63,7 +63,7 @@ class RecordRelation:
 class MemoryLink(RecordRelation):
     """A link of a built-in kind between two memories, checked when made.
 
-    Example:
+    Examples:
         >>> link = MemoryLink(
         ...     "l1",
         ...     "new",
@@ -151,7 +151,7 @@ def invalidation_reason(incoming: Iterable[str]) -> str | None:
     Returns:
         The reason given by the oldest link that invalidates, or None if none does.
 
-    Example:
+    Examples:
         >>> invalidation_reason(["supports", "refines", "supersedes"])
         'Refined by another memory.'
         >>> invalidation_reason(["supports"]) is None

@@ -68,7 +68,7 @@ class SearchScope(Scope):
         exact_agent_match: Whether only records of that very agent qualify.
         exact_thread_match: Whether only records of that very thread qualify.
 
-    Example:
+    Examples:
         >>> SearchScope(user_id="ana", thread_id="t1", exact_thread_match=True).user_id
         'ana'
     """
@@ -117,7 +117,7 @@ class ResolvedScope:
     def admits(self, record: Record) -> bool:
         """Return whether a record lies within the scope.
 
-        Example:
+        Examples:
             >>> from hitherto.records import MemoryRecord
             >>> ResolvedScope(user=Match("u1", exact=True)).admits(MemoryRecord("m", user_id="u10"))
             False
@@ -156,7 +156,7 @@ def check_id(value: object, *, argument: str) -> str:
         InvalidIdError: If it is not a str, is empty, is longer than 128 characters, or holds NUL or a lone
             surrogate.
 
-    Example:
+    Examples:
         >>> check_id("ana@example.org/€", argument="user_id")
         'ana@example.org/€'
     """

@@ -89,7 +89,7 @@ def without_extraction(options: dict[str, Any]) -> dict[str, Any]:
     Raises:
         InvalidArgumentError: If one of them asks for extraction.
 
-    Example:
+    Examples:
         >>> without_extraction({"llm": None, "durability": "full"})
         {'durability': 'full'}
     """

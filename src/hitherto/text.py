@@ -71,7 +71,7 @@ def words(text: str) -> list[str]:
     Returns:
         The words; none is longer than :data:`MAX_WORD_LENGTH`.
 
-    Example:
+    Examples:
         >>> words("Melanie's ponies, running: Café 27!")
         ['melani', 'poni', 'run', 'cafe', '27']
         >>> words("我喜欢茶")
@@ -89,7 +89,7 @@ def query_words(text: str) -> list[str]:
     Returns:
         The words in order of first appearance; of a query that holds stop words only, all of them.
 
-    Example:
+    Examples:
         >>> query_words("When did Caroline go to the LGBTQ support group?")
         ['carolin', 'lgbtq', 'support', 'group']
         >>> query_words("Who are you?")
@@ -113,7 +113,7 @@ def query_topic(query: str) -> str:
     Returns:
         The words as written; "" if nothing is left out but stop words, or little but names would be left.
 
-    Example:
+    Examples:
         >>> query_topic("What books has Melanie read?")
         'books read'
         >>> query_topic("favourite books"), query_topic("Mag Anna Katzen?")
@@ -131,7 +131,7 @@ def question_share(text: str) -> float:
     Args:
         text: The text; captions of images do not count.
 
-    Example:
+    Examples:
         >>> question_share("I did! And you?"), question_share("Really?"), question_share("")
         (0.5333333333333333, 1.0, 0.0)
     """

@@ -30,7 +30,7 @@ class Thread(ThreadMemoryVerbs):
     Threads are made by :meth:`AgentMemory.create_thread` and :meth:`AgentMemory.get_thread`. Python threads may
     share one.
 
-    Example:
+    Examples:
         >>> from hitherto import AgentMemory
         >>> with AgentMemory(":memory:", embedder=None) as memory:
         ...     thread = memory.create_thread(user_id="mia")

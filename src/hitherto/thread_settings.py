@@ -46,7 +46,7 @@ def read_settings(base: ThreadSettings, given: dict[str, Any]) -> ThreadSettings
     Raises:
         InvalidArgumentError: If a value is no whole number, or the concurrency is below 1.
 
-    Example:
+    Examples:
         >>> read_settings(ThreadSettings(), {"max_message_token_length": 500}).max_message_token_length
         500
     """

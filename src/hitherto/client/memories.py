@@ -68,7 +68,7 @@ class MemoryVerbs(ClientVerbs):
             NotFoundError: If the memory to link is not there.
             ConflictError: If the id is taken; AlreadyStoredError if by the very same memory.
 
-        Example:
+        Examples:
             >>> from hitherto import AgentMemory
             >>> memory = AgentMemory(":memory:", embedder=None)
             >>> old = memory.add_memory("Mia drinks coffee", user_id="mia")

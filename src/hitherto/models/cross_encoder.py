@@ -36,7 +36,7 @@ class LocalCrossEncoder(Reranker):
         InvalidArgumentError: If the folder has no model, or the number is out of bounds.
         ModelError: If a file is not the pinned one or cannot be loaded.
 
-    Example:
+    Examples:
         >>> reranker = LocalCrossEncoder()
         >>> answer = reranker.rerank("Where do I live?", ["The tax form is late", "My home is in Lisbon"])
         >>> [result.index for result in answer.results]

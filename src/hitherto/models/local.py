@@ -45,7 +45,7 @@ class LocalEmbedder(Embedder):
         InvalidArgumentError: If the folder has no model, or a number is out of bounds.
         ModelError: If a file is not the pinned one or cannot be loaded.
 
-    Example:
+    Examples:
         >>> embedder = LocalEmbedder()
         >>> vectors = embedder.embed(
         ...     ["I moved to Lisbon", "My new home is in Portugal", "The tax form is late"]

@@ -99,7 +99,7 @@ def weights_installed(weights: WeightSet) -> bool:
     Args:
         weights: Which model.
 
-    Example:
+    Examples:
         >>> weights_installed(WeightSet("m", "no_such_package", "none==1", "data", {}))
         False
     """
@@ -137,7 +137,7 @@ def matches_sha256(path: Path, sha256: str) -> bool:
         path: The file.
         sha256: The hash, 64 hexadecimal digits.
 
-    Example:
+    Examples:
         >>> import tempfile
         >>> with tempfile.TemporaryDirectory() as folder:
         ...     path = Path(folder, "empty")

@@ -37,7 +37,7 @@ class WordPiece:
     Raises:
         ModelError: If a special token is missing.
 
-    Example:
+    Examples:
         >>> tokenizer = WordPiece(["[PAD]", "[UNK]", "[CLS]", "[SEP]", "run", "##ning", "!"])
         >>> tokenizer.encode("Running!", max_tokens=8)
         [2, 4, 5, 6, 3]

@@ -13,7 +13,7 @@ CHARACTERS_PER_TOKEN: Final = 3.5
 def estimate_tokens(text: str) -> int:
     """Return about how many tokens a text has: its characters divided by 3.5, rounded.
 
-    Example:
+    Examples:
         >>> estimate_tokens("hello, world")
         3
     """
@@ -39,7 +39,7 @@ def fit(
     Returns:
         The results that fit, in their order.
 
-    Example:
+    Examples:
         >>> from hitherto.records import FactRecord
         >>> found = [SearchResult(0.1, FactRecord(str(n), content="x" * 70)) for n in range(3)]
         >>> [result.id for result in fit(found, token_budget=100, soft_token_budget=None)]

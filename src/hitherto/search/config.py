@@ -49,7 +49,7 @@ class MemorySearchConfig:
         ArgumentTypeError: If token_counter cannot be called.
         InvalidArgumentError: If a budget is neither an int nor None.
 
-    Example:
+    Examples:
         >>> MemorySearchConfig(token_budget=2000).token_budget
         2000
     """
@@ -139,7 +139,7 @@ class TopKMemorySearchConfig(RerankingSearchConfig):
         ArgumentTypeError: If reranker is no reranker.
         InvalidArgumentError: If a number is out of bounds.
 
-    Example:
+    Examples:
         >>> TopKMemorySearchConfig(max_results=5).to_payload()
         {'type': 'top_k', 'max_results': 5}
     """
@@ -225,7 +225,7 @@ def config_from_payload(payload: object, runtime: MemorySearchConfig) -> MemoryS
         The stored configuration. Where it prunes and there is no pruner, a configuration of the best k with the
         same reranking and budgets, with a warning: opening a thread never fails for want of a model.
 
-    Example:
+    Examples:
         >>> config_from_payload({"type": "top_k", "max_results": 5}, TopKMemorySearchConfig())
         TopKMemorySearchConfig(token_budget=NOT_SET, soft_token_budget=NOT_SET, token_counter=NOT_SET, ...)
     """

@@ -159,7 +159,7 @@ def probe_windows(first: int, total: int, probes: int) -> list[tuple[int, int]]:
     Returns:
         Pairs of places, from 0; none where fewer than two candidates are unprotected.
 
-    Example:
+    Examples:
         >>> probe_windows(first=1, total=10, probes=3)
         [(3, 4), (6, 7), (8, 9)]
     """
@@ -181,7 +181,7 @@ def removed_places(first: int, total: int, cut: int, decisions: dict[int, str]) 
     Returns:
         Behind the cut: what was judged "discard", and what was not judged but lies between two discards.
 
-    Example:
+    Examples:
         >>> sorted(removed_places(1, 8, 3, {4: "discard", 5: "discard", 7: "discard", 2: "keep"}))
         [4, 5, 6, 7]
     """
@@ -236,7 +236,7 @@ def read_decision(text: str) -> str:
     Raises:
         ModelOutputError: If it holds no decision.
 
-    Example:
+    Examples:
         >>> read_decision('{"decision": "maybe", "because": "it names Ana"}')
         'maybe'
     """

@@ -50,7 +50,7 @@ def is_name(text: str) -> bool:
 
     The editions of XML differ in what a letter is; the parser that most programs use decides.
 
-    Example:
+    Examples:
         >>> is_name("ключ"), is_name("2nd"), is_name("a:b")
         (True, False, False)
     """
@@ -69,7 +69,7 @@ def escape(value: object) -> str:
     Args:
         value: Anything; its ``str`` without outer white space is used.
 
-    Example:
+    Examples:
         >>> escape(" a < b & c ")
         'a &lt; b &amp; c'
     """
@@ -80,7 +80,7 @@ def escape(value: object) -> str:
 def element(name: str, value: object) -> str:
     """Return one element with a text in it; a name that is not legal becomes the key of an ``entry``.
 
-    Example:
+    Examples:
         >>> element("status", "valid"), element("2nd try", 1)
         ('<status>valid</status>', '<entry key="2nd try">1</entry>')
     """

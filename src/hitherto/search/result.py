@@ -47,7 +47,7 @@ class SearchResultFormatConfig:
     Raises:
         InvalidArgumentError: If an option is not a bool.
 
-    Example:
+    Examples:
         >>> SearchResultFormatConfig(show_user_id=True).show_user_id
         True
     """
@@ -86,7 +86,7 @@ class SearchResult:
         format_config: How the result is rendered by default.
         explanation: Why the result is there, if that was asked for.
 
-    Example:
+    Examples:
         >>> from hitherto.records import FactRecord
         >>> print(SearchResult(0.2, FactRecord("f1", content="Ana plays the cello")).formatted_content)
         <fact>

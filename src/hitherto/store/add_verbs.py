@@ -68,7 +68,7 @@ class AddVerbs(StorePrimitives):
             InvalidArgumentError: If a value is not allowed, or a list has the wrong length.
             ConflictError: If an id is taken.
 
-        Example:
+        Examples:
             >>> from hitherto.testing.reference import ReferenceStore
             >>> store = ReferenceStore()
             >>> store.add(["Ana plays the cello"], "fact", record_ids="f1", user_ids="ana")

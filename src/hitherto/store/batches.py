@@ -54,7 +54,7 @@ class PendingRecordBatch:
         statuses: Whether they hold.
         texts: Another name of contents.
 
-    Example:
+    Examples:
         >>> PendingRecordBatch(contents=["Ana plays the cello"], record_type="fact", user_ids="ana").contents
         ['Ana plays the cello']
     """

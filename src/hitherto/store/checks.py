@@ -28,7 +28,7 @@ def check_text(value: object, *, argument: str) -> str:
         ArgumentTypeError: If it is no str.
         InvalidTextError: If it holds NUL or a lone surrogate.
 
-    Example:
+    Examples:
         >>> check_text("Ana 🚲", argument="content")
         'Ana 🚲'
     """
@@ -98,7 +98,7 @@ def check_metadata(value: object, *, argument: str = "metadata") -> dict[str, An
         InvalidArgumentError: If it is no mapping, has a key that is no str, or a value that is not JSON.
         InvalidTextError: If a text in it holds NUL or a lone surrogate.
 
-    Example:
+    Examples:
         >>> check_metadata({"tags": ["a", "b"], "n": 1.5})
         {'tags': ['a', 'b'], 'n': 1.5}
     """
@@ -148,7 +148,7 @@ def check_record_type(value: object, *, argument: str = "record_type") -> str:
         ArgumentTypeError: If it is no str.
         InvalidArgumentError: If no type has this name.
 
-    Example:
+    Examples:
         >>> check_record_type("fact")
         'fact'
     """
@@ -206,7 +206,7 @@ def spread(value: object, count: int, *, argument: str) -> Sequence[Any]:
     Raises:
         InvalidArgumentError: If a list has another length.
 
-    Example:
+    Examples:
         >>> spread("u1", 2, argument="user_ids")
         ['u1', 'u1']
     """

@@ -133,7 +133,7 @@ def fuse(
         settings: The shares. An arm that runs alone has all of it.
         bonuses: What to add beside the arms, by name.
 
-    Example:
+    Examples:
         >>> import numpy as np
         >>> scores = np.array([0.9, 0.5])
         >>> fused = fuse(None, Arm(scores, 0.5, 0.9, scores), SearchSettings(), {})

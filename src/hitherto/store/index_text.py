@@ -26,7 +26,7 @@ def message_words(content: str | tuple[MessageContent, ...]) -> str:
     Args:
         content: The message's content.
 
-    Example:
+    Examples:
         >>> message_words((TextContent("Look!"), TextContent("My bike")))
         'Look!\nMy bike'
     """
@@ -50,7 +50,7 @@ def embedded_text(words: str, *, role: str | None, timestamp: str | None, name: 
         timestamp: The message's own time, or None.
         name: The speaker's name, which stands instead of the role, or None.
 
-    Example:
+    Examples:
         >>> embedded_text("I moved to Lisbon", role="user", timestamp="2026-05-01T09:30:00Z")
         '[1 May 2026] user: I moved to Lisbon'
     """
@@ -65,7 +65,7 @@ def date_words(timestamp: str | None) -> str:
     Args:
         timestamp: A record's own time.
 
-    Example:
+    Examples:
         >>> date_words("20260501T093000Z"), date_words("last spring")
         ('1 May 2026', 'last spring')
     """
@@ -92,7 +92,7 @@ def split_text(text: str, *, max_input_tokens: int | None) -> tuple[str, ...]:
     Returns:
         The pieces in order, at least one; white space at the cuts is dropped.
 
-    Example:
+    Examples:
         >>> split_text("aaaa bbbb cccc", max_input_tokens=None)
         ('aaaa bbbb cccc',)
         >>> len(split_text("word " * 1000, max_input_tokens=256))

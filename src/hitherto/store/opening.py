@@ -43,7 +43,7 @@ def open_store(
         MissingExtraError: If the stored vectors are the local embedder's and the extra is not installed.
         EmbedderMismatchError: If "auto" finds vectors of an embedder that it cannot make.
 
-    Example:
+    Examples:
         >>> with open_store(":memory:", embedder=None) as store:
         ...     store.add(["Ana plays the cello"], "fact", record_ids="f1")
         ['f1']

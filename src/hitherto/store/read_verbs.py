@@ -67,7 +67,7 @@ class ReadVerbs(StorePrimitives):
             InvalidArgumentError: If an argument is not allowed.
             NotFoundError: If there is no record with the id *before*.
 
-        Example:
+        Examples:
             >>> from hitherto.testing.reference import ReferenceStore
             >>> store = ReferenceStore()
             >>> _ = store.add(["a", "b", "c"], "fact", record_ids=["1", "2", "3"])

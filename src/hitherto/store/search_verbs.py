@@ -76,7 +76,7 @@ class SearchVerbs(StorePrimitives):
             ArgumentTypeError: If an argument has the wrong type.
             InvalidArgumentError: If an argument is not allowed, or an exact flag comes without an id.
 
-        Example:
+        Examples:
             >>> from hitherto.testing.reference import ReferenceStore
             >>> store = ReferenceStore()
             >>> _ = store.add(["Ana plays the cello", "Bo sails"], "fact", record_ids=["f1", "f2"])

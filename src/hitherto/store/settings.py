@@ -39,7 +39,7 @@ class SearchSettings:
         ArgumentTypeError: If a value is no number.
         InvalidArgumentError: If a value is negative or not finite, b is above 1, or both shares are 0.
 
-    Example:
+    Examples:
         >>> SearchSettings(words_share=0.3, meaning_share=0.7).k1
         1.2
     """

@@ -21,7 +21,7 @@ def block_network() -> Iterator[None]:
     Raises:
         NetworkBlockedError: Inside the block, at whoever tries.
 
-    Example:
+    Examples:
         >>> with block_network():
         ...     socket.create_connection(("192.0.2.1", 80))
         Traceback (most recent call last):

@@ -58,7 +58,7 @@ class ReferenceStore(MemoryStore):
     Args:
         **options: What every store takes: ``embedder``, ``memory_retention_config``, ``search_strategy``, ``clock``.
 
-    Example:
+    Examples:
         >>> with ReferenceStore() as store:
         ...     store.add(["Ana plays the cello"], "fact", record_ids="f1")
         ['f1']

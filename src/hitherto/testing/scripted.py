@@ -33,7 +33,7 @@ class HashEmbedder(Embedder):
         dimension: The number of components.
         name: The name in the fingerprint.
 
-    Example:
+    Examples:
         >>> vectors = HashEmbedder().embed(["the cat sat", "a cat", "dogs"])
         >>> bool(vectors[0] @ vectors[1] > vectors[0] @ vectors[2])
         True
@@ -111,7 +111,7 @@ class ScriptedLLM(LLM):
             instead of answered: ``ScriptedLLM(lambda messages: ModelError("down"))`` always fails.
         delay_s: How long each answer takes, in seconds.
 
-    Example:
+    Examples:
         >>> model = ScriptedLLM(["yes", ModelError("down")])
         >>> model.generate("ready?").text
         'yes'

@@ -41,7 +41,7 @@ def with_reason(metadata: dict[str, Any] | None, reason: str | None) -> dict[str
     Returns:
         New metadata; a reason in other words than a link's is only overwritten, never removed.
 
-    Example:
+    Examples:
         >>> with_reason({"a": 1}, "Superseded by another memory.")
         {'a': 1, '$agent_memory': {'invalidation_reason': 'Superseded by another memory.'}}
         >>> with_reason(with_reason(None, "Superseded by another memory."), None) is None

@@ -58,7 +58,7 @@ def check_policy(value: object) -> SchemaPolicy:
         ArgumentTypeError: If it is neither a SchemaPolicy nor a str.
         InvalidArgumentError: If no policy has this value.
 
-    Example:
+    Examples:
         >>> check_policy("recreate") is SchemaPolicy.RECREATE
         True
     """

@@ -82,7 +82,7 @@ def filter_condition(wanted: Filter | None, stored: ColumnElement[Any]) -> Condi
         wanted: The filter; None for what has no metadata.
         stored: The column with the JSON text, which may be NULL.
 
-    Example:
+    Examples:
         >>> from hitherto.filters import parse_filter
         >>> filter_condition(parse_filter({"a": 1}), records.c.metadata).exact
         True

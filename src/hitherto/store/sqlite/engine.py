@@ -207,7 +207,7 @@ def has_wal_reset_race(version: tuple[int, int, int]) -> bool:
     Args:
         version: The version of SQLite.
 
-    Example:
+    Examples:
         >>> [has_wal_reset_race(v) for v in [(3, 44, 6), (3, 45, 0), (3, 50, 7), (3, 51, 2), (3, 52, 0)]]
         [False, True, False, True, False]
     """

@@ -85,7 +85,7 @@ def token_hash(word: str) -> int:
     Args:
         word: A word as the tokeniser returns it.
 
-    Example:
+    Examples:
         >>> token_hash("tea")
         2391201714
     """
@@ -107,7 +107,7 @@ def microseconds(text: str | None) -> int:
     Args:
         text: A time as stored.
 
-    Example:
+    Examples:
         >>> microseconds("1970-01-01T00:00:01.000002+00:00")
         1000002
     """

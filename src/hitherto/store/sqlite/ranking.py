@@ -97,7 +97,7 @@ def best_places(scores: NDArray[np.float32], count: int) -> NDArray[np.intp]:
         scores: The scores.
         count: How many; all if there are no more.
 
-    Example:
+    Examples:
         >>> sorted(best_places(np.array([0.1, 0.9, 0.5, 0.2], np.float32), 2).tolist())
         [1, 2]
     """

@@ -67,7 +67,7 @@ class SQLiteStore(SqlMemoryStore):
         BusyError: If the file stayed locked.
         StoreError: If the file is no database, or cannot be opened.
 
-    Example:
+    Examples:
         >>> with SQLiteStore(":memory:") as store:
         ...     _ = store.add(["Ana plays the cello"], "fact", record_ids="f1", user_ids="ana")
         ...     [record.id for record, distance in store.search("cello", 1)]

@@ -25,7 +25,7 @@ def unit_rows(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
     Args:
         vectors: Shape (rows, dimension).
 
-    Example:
+    Examples:
         >>> unit_rows(np.array([[3.0, 4.0], [0.0, 0.0]], dtype=np.float32)).tolist()
         [[0.6000000238418579, 0.800000011920929], [0.0, 0.0]]
     """
@@ -42,7 +42,7 @@ def code_bytes(dimension: int) -> int:
     Args:
         dimension: The vector's dimension.
 
-    Example:
+    Examples:
         >>> code_bytes(384), code_bytes(3)
         (48, 8)
     """
@@ -58,7 +58,7 @@ def bit_codes(vectors: NDArray[np.float32]) -> NDArray[np.uint8]:
     Returns:
         Shape (rows, code_bytes(dimension)).
 
-    Example:
+    Examples:
         >>> bit_codes(np.array([[1.0, -1.0, 1.0]], dtype=np.float32)).tolist()
         [[160, 0, 0, 0, 0, 0, 0, 0]]
     """
@@ -143,7 +143,7 @@ def refined_cosines(codes: NDArray[np.uint8], query: NDArray[np.float32]) -> NDA
         codes: Shape (rows, code_bytes(dimension)).
         query: The query's unit vector.
 
-    Example:
+    Examples:
         >>> codes = bit_codes(np.array([[1.0, -1.0], [-1.0, 1.0]], dtype=np.float32))
         >>> refined_cosines(codes, np.array([0.75, 0.5], dtype=np.float32)).tolist()
         [0.25, -0.25]

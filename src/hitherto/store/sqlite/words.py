@@ -36,7 +36,7 @@ class Postings:
         hashes: The hashes of all words, uint32, with repetitions.
         rows: The row of each, int32.
 
-    Example:
+    Examples:
         >>> postings = Postings(np.array([7, 9, 7, 7], np.uint32), np.array([0, 0, 1, 1], np.int32))
         >>> [part.tolist() for part in postings.lookup(7)]
         [[0, 1], [1, 2]]

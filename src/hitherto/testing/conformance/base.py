@@ -16,7 +16,7 @@ from hitherto.testing.scripted import HashEmbedder
 class ManualClock:
     """A clock that stands still until it is moved.
 
-    Example:
+    Examples:
         >>> clock = ManualClock()
         >>> before = clock()
         >>> clock.advance(days=1)
