@@ -15,9 +15,7 @@ covers; and a judgement that cannot be had keeps what it was asked of.
 
 from __future__ import annotations
 
-import json
 import math
-import re
 import warnings
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -26,6 +24,7 @@ from typing import Any, Final
 from hitherto.errors import ModelOutputError, shown
 from hitherto.messages import content_text
 from hitherto.models.base import LLM
+from hitherto.models.json_reply import parse_json_reply
 from hitherto.notset import NOT_SET
 from hitherto.prompts import Prompt, load_prompt
 from hitherto.search.candidates import Candidate
@@ -49,7 +48,6 @@ MAX_CALLS_AT_ONCE: Final = 16
 MAX_TOKENS: Final = 8192
 
 FAILED: Final = "failed"
-_FENCE: Final = re.compile(r"\A\s*```[a-zA-Z]*\s*(.*?)\s*```\s*\Z", re.DOTALL)
 
 Judge = Callable[[Sequence[int]], None]
 
@@ -231,7 +229,7 @@ def read_decision(text: str) -> str:
     """Return the decision in a judge's reply.
 
     Args:
-        text: A JSON object, bare or in a code fence; other keys are ignored.
+        text: A JSON object, bare, in a code fence or among words; other keys are ignored.
 
     Raises:
         ModelOutputError: If it holds no decision.
@@ -240,10 +238,9 @@ def read_decision(text: str) -> str:
         >>> read_decision('{"decision": "maybe", "because": "it names Ana"}')
         'maybe'
     """
-    fenced = _FENCE.match(text)
     try:
-        value = json.loads(fenced[1] if fenced else text)
-    except ValueError:
+        value = parse_json_reply(text)
+    except ModelOutputError:
         value = None
     decision = value.get("decision") if isinstance(value, dict) else None
     if decision not in DECISIONS:

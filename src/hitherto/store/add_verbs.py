@@ -15,6 +15,7 @@ from hitherto.scope import check_id
 from hitherto.store.batches import PendingRecordBatch, read_batches
 from hitherto.store.checks import check_metadata
 from hitherto.store.drafts import embed_drafts
+from hitherto.store.jobs import JobStep
 from hitherto.store.primitives import StorePrimitives
 from hitherto.store.requests import NewRecord, RecordChanges
 
@@ -96,11 +97,12 @@ class AddVerbs(StorePrimitives):
 
     add_async = awaitable(add, limiter_name="models")
 
-    def add_batches(self, batches: Iterable[PendingRecordBatch]) -> list[str]:
+    def add_batches(self, batches: Iterable[PendingRecordBatch], *, also: JobStep | None = None) -> list[str]:
         """Add records of several types in one transaction.
 
         Args:
             batches: The batches.
+            also: What is done with the store's jobs in the same transaction; also where there is nothing to add.
 
         Returns:
             The ids of all batches' records, in order; the images in a message's content are not among them.
@@ -116,9 +118,12 @@ class AddVerbs(StorePrimitives):
             retention=self._memory_retention_config,
             max_input_tokens=self._max_input_tokens(),
         )
-        if not drafts:
-            return []
-        self._insert(embed_drafts(drafts, self._embedder))
+        if also is not None and drafts:
+            self._insert_also(embed_drafts(drafts, self._embedder), also)
+        elif also is not None:
+            self._transact_jobs(also)
+        elif drafts:
+            self._insert(embed_drafts(drafts, self._embedder))
         return [draft.record.id for draft in drafts if draft.record.message_id is None]
 
     add_batches_async = awaitable(add_batches, limiter_name="models")

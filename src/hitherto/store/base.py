@@ -25,6 +25,7 @@ from hitherto.aio import awaitable
 from hitherto.store.add_verbs import AddVerbs
 from hitherto.store.batches import PendingRecordBatch
 from hitherto.store.change_verbs import ChangeVerbs
+from hitherto.store.job_verbs import JobVerbs
 from hitherto.store.primitives import SearchStrategy, StorePrimitives
 from hitherto.store.read_verbs import ReadVerbs
 from hitherto.store.relation_verbs import RelationVerbs
@@ -35,7 +36,7 @@ __all__ = ["MemoryStore", "PendingRecordBatch", "SearchStrategy"]
 S = TypeVar("S", bound="MemoryStore")
 
 
-class MemoryStore(AddVerbs, ReadVerbs, ChangeVerbs, SearchVerbs, RelationVerbs):
+class MemoryStore(AddVerbs, ReadVerbs, ChangeVerbs, SearchVerbs, RelationVerbs, JobVerbs):
     """Where records live.
 
     Args:

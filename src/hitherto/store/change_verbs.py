@@ -12,6 +12,7 @@ from hitherto.records import ImageRecord, MessageRecord, RecordStatus
 from hitherto.scope import check_id
 from hitherto.store.checks import check_record_type
 from hitherto.store.drafts import embed_drafts
+from hitherto.store.jobs import JobStep
 from hitherto.store.primitives import StorePrimitives
 from hitherto.store.updates import UpdateRequest, plan_update, with_image
 
@@ -33,6 +34,7 @@ class ChangeVerbs(StorePrimitives):
         ttl_anchor: TimeToLiveAnchor | NotSetType = NOT_SET,
         status: RecordStatus | NotSetType = NOT_SET,
         text: Any = NOT_SET,
+        also: JobStep | None = None,
     ) -> int:
         """Change a record; what is omitted stays. Its texts are embedded again only if they changed.
 
@@ -48,6 +50,7 @@ class ChangeVerbs(StorePrimitives):
             ttl_anchor: From when they count.
             status: New status; a memory that a link makes invalid stays so.
             text: Another name of content.
+            also: What is done with the store's jobs in the same transaction, if there is such a record.
 
         Returns:
             1, or 0 if there is no such record, or if a summary's revision is not the one given.
@@ -86,7 +89,9 @@ class ChangeVerbs(StorePrimitives):
             changes = replace(changes, chunks=made[0].chunks)
         if plan.images is not None:
             changes = replace(changes, images=tuple(made[1:]))
-        changed = self._update(changes, now=now)
+        changed = (
+            self._update(changes, now=now) if also is None else self._update_also(changes, also, now=now)
+        )
         if changed and isinstance(current, ImageRecord) and current.message_id is not None:
             self._refresh_message(current.message_id, record_id)
         return changed
@@ -129,6 +134,7 @@ class ChangeVerbs(StorePrimitives):
         Returns:
             1, or 0 if there is no such thread.
         """
+        self._memory_jobs.drop(thread_id=thread_id)
         return self.delete("thread", thread_id, cascade=True)
 
     delete_thread_async = awaitable(delete_thread)
@@ -144,6 +150,7 @@ class ChangeVerbs(StorePrimitives):
         Returns:
             How many records were erased.
         """
+        self._memory_jobs.drop(user_id=user_id)
         return self._erase_user(check_id(user_id, argument="user_id"))
 
     erase_user_async = awaitable(erase_user)

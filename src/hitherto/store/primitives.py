@@ -5,14 +5,15 @@ from __future__ import annotations
 import builtins
 import enum
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime, timezone
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from hitherto.errors import ArgumentTypeError, shown
 from hitherto.lifetime import Clock, MemoryRetentionConfig, check_retention, utc_now
 from hitherto.records import MessageRecord, Record
 from hitherto.relations import RecordRelation
+from hitherto.store.jobs import JobStep, JobTable, MemoryJobs
 from hitherto.store.requests import (
     MessageQuery,
     NewRecord,
@@ -27,6 +28,9 @@ from hitherto.store.requests import (
 
 if TYPE_CHECKING:
     from hitherto.models.base import Embedder
+
+
+T = TypeVar("T")
 
 
 class SearchStrategy(enum.Enum):
@@ -74,6 +78,7 @@ class StorePrimitives(ABC):
         self._memory_retention_config = check_retention(memory_retention_config)
         self._search_strategy = search_strategy
         self._clock = clock
+        self._memory_jobs = MemoryJobs()
 
     @property
     def embedder(self) -> Embedder | None:
@@ -93,6 +98,24 @@ class StorePrimitives(ABC):
 
     def _max_input_tokens(self) -> int | None:
         return getattr(self._embedder, "max_input_tokens", None)
+
+    def _transact_jobs(self, step: Callable[[JobTable], T]) -> T:
+        """Do something with the jobs in one transaction; a backend that keeps none in its engine has them in memory."""
+        with self._memory_jobs.transaction() as table:
+            return step(table)
+
+    def _insert_also(self, records: Sequence[NewRecord], also: JobStep) -> builtins.list[str]:
+        """Store records and do something with the jobs, in one transaction where the backend can."""
+        ids = self._insert(records)
+        self._transact_jobs(also)
+        return ids
+
+    def _update_also(self, changes: RecordChanges, also: JobStep, *, now: datetime) -> int:
+        """Change one record and do something with the jobs, in one transaction where the backend can."""
+        changed = self._update(changes, now=now)
+        if changed:
+            self._transact_jobs(also)
+        return changed
 
     @abstractmethod
     def close(self) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from sqlalchemy import bindparam, select, update
 
@@ -19,6 +19,7 @@ from hitherto.records import MEMORY_TYPES, MessageRecord, Record
 from hitherto.relations import RecordRelation
 from hitherto.store.base import MemoryStore
 from hitherto.store.drafts import draft_chunks, embed_drafts
+from hitherto.store.jobs import JobStep, JobTable
 from hitherto.store.requests import (
     MessageQuery,
     NewRecord,
@@ -31,6 +32,7 @@ from hitherto.store.requests import (
     StoreQuery,
 )
 from hitherto.store.sql import erase, expand, fingerprint, links, numbers, read, rows, statistics
+from hitherto.store.sql.jobs import SqlJobs
 from hitherto.store.sql.search_index import SearchIndex
 from hitherto.store.sql.tables import records, scopes
 from hitherto.store.sql.update import update_record
@@ -40,6 +42,7 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection
 
 REEMBED_BATCH = 256
+T = TypeVar("T")
 
 _MEMORY_NOS = select(records.c.id, records.c.record_no).where(
     records.c.id_space == "memory", records.c.id.in_(bindparam("ids", expanding=True))
@@ -73,6 +76,18 @@ class SqlMemoryStore(MemoryStore):
             fingerprint.note_vectors(conn, self._embedder, chunks, self._where)
             return insert_records(conn, self._index, new, now=self._now())
 
+    def _insert_also(self, new: Sequence[NewRecord], also: JobStep) -> list[str]:
+        chunks = [chunk for record in new for chunk in record.chunks]
+        with self._write() as conn:
+            fingerprint.note_vectors(conn, self._embedder, chunks, self._where)
+            ids = insert_records(conn, self._index, new, now=self._now())
+            also(SqlJobs(conn))
+            return ids
+
+    def _transact_jobs(self, step: Callable[[JobTable], T]) -> T:
+        with self._write() as conn:
+            return step(SqlJobs(conn))
+
     def _get(self, record_type: str, record_id: str, *, now: datetime, include_bytes: bool) -> Record | None:
         with self._read() as conn:
             return read.get_record(conn, record_type, record_id, now=now, include_bytes=include_bytes)
@@ -90,6 +105,15 @@ class SqlMemoryStore(MemoryStore):
         with self._write() as conn:
             fingerprint.note_vectors(conn, self._embedder, chunks, self._where)
             return update_record(conn, self._index, changes, now=now)
+
+    def _update_also(self, changes: RecordChanges, also: JobStep, *, now: datetime) -> int:
+        chunks = () if changes.chunks is NOT_SET else changes.chunks
+        with self._write() as conn:
+            fingerprint.note_vectors(conn, self._embedder, chunks, self._where)
+            changed = update_record(conn, self._index, changes, now=now)
+            if changed:
+                also(SqlJobs(conn))
+            return changed
 
     def _delete(self, record_type: str, record_id: str, *, cascade: bool, now: datetime) -> int:
         with self._write() as conn:

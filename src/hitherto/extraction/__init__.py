@@ -1,0 +1,1 @@
+"""Messages become memories: extraction, links, summaries and context cards."""

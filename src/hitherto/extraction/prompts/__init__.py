@@ -1,0 +1,1 @@
+"""The prompts of extraction, as text files."""
