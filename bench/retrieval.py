@@ -216,6 +216,8 @@ def main() -> None:
     parser.add_argument("--data", type=Path, required=True, help="folder with LoCoMo's conversations")
     parser.add_argument("--embedder", choices=["none", "local"], default="local")
     parser.add_argument("--reranker", choices=["none", "local"], default="none")
+    parser.add_argument("--candidates", type=int, default=20, help="how many the reranker sees")
+    parser.add_argument("--blend", type=float, default=0.1, help="the reranker's share of the order")
     parser.add_argument("--shared", action="store_true", help="all conversations in one store")
     parser.add_argument("--threads", choices=["session", "conversation"], default="session")
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
@@ -223,9 +225,14 @@ def main() -> None:
     embedder, reranker = load_models(given.embedder, given.reranker)
     config = None
     if reranker is not None:
-        from hitherto.search.config import MemorySearchConfig
+        from hitherto import TopKMemorySearchConfig
 
-        config = MemorySearchConfig(max_results=DEPTHS[-1], reranker=reranker)
+        config = TopKMemorySearchConfig(
+            reranker=reranker,
+            reranker_max_candidates=given.candidates,
+            reranker_blend=given.blend,
+            reranker_shows_speaker=True,
+        )
     scores, speed, latency = measure(
         load_conversations(given.data),
         embedder=embedder,

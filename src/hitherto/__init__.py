@@ -9,6 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from hitherto.client.extractions import Extraction
     from hitherto.errors import (
         AlreadyStoredError,
         ArgumentTypeError,
@@ -28,6 +29,16 @@ if TYPE_CHECKING:
         SchemaError,
         StoreError,
     )
+    from hitherto.extraction.cards import ContextCard
+    from hitherto.extraction.config import (
+        BackgroundExtractionQueueFullBehavior,
+        MemoryExtractionConfig,
+        MemoryExtractionImageContext,
+        MemoryExtractionMode,
+        MemoryLinkExtractionMode,
+    )
+    from hitherto.extraction.summaries import Summary
+    from hitherto.images import ImageInputLimitConfig
     from hitherto.lifetime import MemoryRetentionConfig, TimeToLiveAnchor
     from hitherto.memory import AgentMemory
     from hitherto.messages import ImageContent, ImageMimeType, Message, MessageContent, TextContent
@@ -70,6 +81,7 @@ if TYPE_CHECKING:
     from hitherto.search.explain import Explanation
     from hitherto.search.result import SearchResult, SearchResultFormatConfig
     from hitherto.store.base import MemoryStore, PendingRecordBatch, SearchStrategy
+    from hitherto.store.jobs import JobState
     from hitherto.store.requests import ArmScore, HitExplanation
     from hitherto.store.settings import SearchSettings
     from hitherto.store.sql.migrate import SchemaPolicy
@@ -85,28 +97,37 @@ __all__ = [
     "AlreadyStoredError",
     "ArgumentTypeError",
     "ArmScore",
+    "BackgroundExtractionQueueFullBehavior",
     "BusyError",
     "ClosedError",
     "ConflictError",
+    "ContextCard",
     "Embedder",
     "EmbedderMismatchError",
     "Explanation",
+    "Extraction",
     "FactRecord",
     "Fingerprint",
     "GuidelineRecord",
     "HitExplanation",
     "HithertoError",
     "ImageContent",
+    "ImageInputLimitConfig",
     "ImageMimeType",
     "ImageRecord",
     "InvalidArgumentError",
     "InvalidFilterError",
     "InvalidIdError",
     "InvalidTextError",
+    "JobState",
     "LLMResponse",
     "LocalCrossEncoder",
     "LocalEmbedder",
+    "MemoryExtractionConfig",
+    "MemoryExtractionImageContext",
+    "MemoryExtractionMode",
     "MemoryLink",
+    "MemoryLinkExtractionMode",
     "MemoryRecord",
     "MemoryRetentionConfig",
     "MemorySearchConfig",
@@ -139,6 +160,7 @@ __all__ = [
     "SearchSettings",
     "SearchStrategy",
     "StoreError",
+    "Summary",
     "TextContent",
     "Thread",
     "ThreadRecord",
@@ -158,29 +180,38 @@ _MODULE_OF = {
     "AlreadyStoredError": "errors",
     "ArgumentTypeError": "errors",
     "ArmScore": "store.requests",
+    "BackgroundExtractionQueueFullBehavior": "extraction.config",
     "BusyError": "errors",
     "ClosedError": "errors",
     "ConflictError": "errors",
+    "ContextCard": "extraction.cards",
     "Embedder": "models.base",
     "EmbedderMismatchError": "errors",
     "Explanation": "search.explain",
+    "Extraction": "client.extractions",
     "FactRecord": "records",
     "Fingerprint": "models.base",
     "GuidelineRecord": "records",
     "HitExplanation": "store.requests",
     "HithertoError": "errors",
     "ImageContent": "messages",
+    "ImageInputLimitConfig": "images",
     "ImageMimeType": "messages",
     "ImageRecord": "records",
     "InvalidArgumentError": "errors",
     "InvalidFilterError": "errors",
     "InvalidIdError": "errors",
     "InvalidTextError": "errors",
+    "JobState": "store.jobs",
     "LLM": "models.base",
     "LLMResponse": "models.base",
     "LocalCrossEncoder": "models.cross_encoder",
     "LocalEmbedder": "models.local",
+    "MemoryExtractionConfig": "extraction.config",
+    "MemoryExtractionImageContext": "extraction.config",
+    "MemoryExtractionMode": "extraction.config",
     "MemoryLink": "relations",
+    "MemoryLinkExtractionMode": "extraction.config",
     "MemoryRecord": "records",
     "MemoryRetentionConfig": "lifetime",
     "MemorySearchConfig": "search.config",
@@ -215,6 +246,7 @@ _MODULE_OF = {
     "SearchSettings": "store.settings",
     "SearchStrategy": "store.base",
     "StoreError": "errors",
+    "Summary": "extraction.summaries",
     "TextContent": "messages",
     "Thread": "thread",
     "ThreadRecord": "records",

@@ -196,3 +196,25 @@ def _metadata(given: MetadataInput, own: list[dict[str, Any] | None]) -> list[di
                 f"metadata must be a dict or None, got {shown(value)}", argument="metadata"
             )
     return values
+
+
+def read_int(value: Any, argument: str) -> int:
+    """Return a whole number that a caller gave, as a number or as text.
+
+    Args:
+        value: What was given.
+        argument: The argument's name, for the error.
+
+    Raises:
+        InvalidArgumentError: If it is no number.
+
+    Examples:
+        >>> read_int("3", "start"), read_int(1.5, "start")
+        (3, 1)
+    """
+    try:
+        return int(value)
+    except (TypeError, ValueError, OverflowError):
+        raise InvalidArgumentError(
+            f"{argument} must be a whole number, got {shown(value)}", argument=argument
+        ) from None

@@ -3,33 +3,34 @@
 from __future__ import annotations
 
 import os
-import uuid
 from collections.abc import Iterable
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, cast
 
 from hitherto.aio import awaitable
+from hitherto.client.extractions import ExtractionVerbs
+from hitherto.client.images import ImageVerbs
 from hitherto.client.links import LinkVerbs
 from hitherto.client.memories import MemoryVerbs
 from hitherto.client.profiles import ProfileVerbs
-from hitherto.errors import ArgumentTypeError, InvalidArgumentError, NotFoundError, shown
+from hitherto.client.threads import ThreadVerbs, checked_config
+from hitherto.errors import ArgumentTypeError, InvalidArgumentError, shown
+from hitherto.extraction.config import ExtractionSettings, MemoryExtractionConfig
+from hitherto.extraction.options import check_llm, read_options, split_options
+from hitherto.images import ImageInputLimitConfig, ImageLimits
+from hitherto.models.base import LLM
 from hitherto.notset import NOT_SET, NotSetType
-from hitherto.records import ThreadRecord
-from hitherto.scope import SearchScope, check_id, resolve_for_client
+from hitherto.scope import SearchScope, resolve_for_client
 from hitherto.search import pipeline
-from hitherto.search.config import MemorySearchConfig, TopKMemorySearchConfig, config_from_payload
+from hitherto.search.config import MemorySearchConfig, TopKMemorySearchConfig
 from hitherto.search.result import SearchResult
 from hitherto.session import (
     DEFAULT_TIMEOUT_S,
     Session,
     check_timeout,
     read_scope,
-    refuse_extraction,
-    without_extraction,
 )
 from hitherto.store.opening import open_store
-from hitherto.thread import Thread
-from hitherto.thread_settings import ThreadSettings, read_settings, stored_settings
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -37,16 +38,20 @@ if TYPE_CHECKING:
     from hitherto.store.base import MemoryStore
 
 
-class AgentMemory(ProfileVerbs, MemoryVerbs, LinkVerbs):
+class AgentMemory(ThreadVerbs, ProfileVerbs, MemoryVerbs, LinkVerbs, ImageVerbs, ExtractionVerbs):
     """A client: threads, messages and memories in one store, and searches over them.
 
-    Python threads may share one. Used as a context manager it is closed at the end. Memories are what programs add:
-    none are extracted from messages, which the log says once.
+    Python threads may share one. Used as a context manager it is closed at the end. With a language model, memories
+    are extracted from messages; without one they are what programs add, which the log says once.
 
     Args:
         path: The store's path or URL; ":memory:" for one that ends with the client.
         store: An open store, instead of a path; closing the client leaves it open.
         search_config: How searches go on after retrieval, where neither thread nor call says so.
+        llm: The language model that extracts memories and keeps summaries; None for none.
+        memory_extraction_config: What is extracted, and when, where a thread does not say so.
+        image_input_limit_config: How large images for the language model may be.
+        pruner_llm: The model that prunes where a stored configuration wants it and has none.
         **store_options: With a path, what :func:`~hitherto.store.opening.open_store` takes: ``embedder``,
             ``schema_policy``, ``memory_retention_config``, ``search_strategy``, ``durability`` and so on.
 
@@ -68,9 +73,16 @@ class AgentMemory(ProfileVerbs, MemoryVerbs, LinkVerbs):
         *,
         store: MemoryStore | None = None,
         search_config: MemorySearchConfig | NotSetType = NOT_SET,
+        llm: LLM | None | NotSetType = NOT_SET,
+        memory_extraction_config: MemoryExtractionConfig | NotSetType = NOT_SET,
+        image_input_limit_config: ImageInputLimitConfig | NotSetType = NOT_SET,
+        pruner_llm: LLM | None | NotSetType = NOT_SET,
         **store_options: Any,
     ) -> None:
-        store_options = without_extraction(store_options)
+        inline, store_options = split_options(store_options)
+        extraction = ExtractionSettings().with_given(read_options(memory_extraction_config, inline))
+        model, pruner = check_llm(llm), check_llm(pruner_llm)
+        limits = ImageLimits.of(_checked_limits(image_input_limit_config))
         if (path is None) == (store is None):
             given = "neither" if path is None else "both"
             raise InvalidArgumentError(
@@ -81,9 +93,17 @@ class AgentMemory(ProfileVerbs, MemoryVerbs, LinkVerbs):
                 f"{', '.join(sorted(store_options))} must be configured on the store that is given as store=",
                 argument=sorted(store_options)[0],
             )
-        config = TopKMemorySearchConfig() if search_config is NOT_SET else _checked_config(search_config)
+        config = TopKMemorySearchConfig() if search_config is NOT_SET else checked_config(search_config)
         opened = open_store(path, **store_options) if path is not None else cast("MemoryStore", store)
-        self._session = Session(opened, config, owns_store=store is None)
+        self._session = Session(
+            opened,
+            config,
+            owns_store=store is None,
+            llm=model,
+            extraction=extraction,
+            image_limits=limits,
+            pruner=pruner,
+        )
 
     def __enter__(self) -> Self:
         """Return the client."""
@@ -104,183 +124,6 @@ class AgentMemory(ProfileVerbs, MemoryVerbs, LinkVerbs):
     ) -> None:
         """Close the client."""
         await self.close_async()
-
-    def create_thread(
-        self,
-        /,
-        *,
-        thread_id: str | NotSetType = NOT_SET,
-        user_id: str | NotSetType = NOT_SET,
-        agent_id: str | NotSetType = NOT_SET,
-        metadata: dict[str, Any] | None | NotSetType = NOT_SET,
-        search_config: MemorySearchConfig | NotSetType = NOT_SET,
-        max_message_token_length: int | NotSetType = NOT_SET,
-        message_shortening_input_token_limit: int | NotSetType = NOT_SET,
-        context_card_token_limit: int | NotSetType = NOT_SET,
-        context_card_type_search_concurrency: int | NotSetType = NOT_SET,
-        **extraction: Any,
-    ) -> Thread:
-        """Begin a conversation.
-
-        Args:
-            thread_id: Its id; by default a new one.
-            user_id: The user's id; by default a new one.
-            agent_id: The agent's id; by default a new one.
-            metadata: A JSON object.
-            search_config: How its searches go on after retrieval; stored with it, without models.
-            max_message_token_length: From how many tokens on a message is shortened in prompts.
-            message_shortening_input_token_limit: How many tokens of a long message are read to shorten it.
-            context_card_token_limit: The most tokens that go into a summary's prompt.
-            context_card_type_search_concurrency: How many searches of a context card run at once.
-            **extraction: Options of extraction, which must be left out or off.
-
-        Returns:
-            The thread.
-
-        Raises:
-            ArgumentTypeError: If an argument has the wrong type.
-            InvalidArgumentError: If a value is not allowed.
-            ConflictError: If the id is taken.
-        """
-        refuse_extraction(extraction)
-        settings = read_settings(
-            ThreadSettings(),
-            {
-                "max_message_token_length": max_message_token_length,
-                "message_shortening_input_token_limit": message_shortening_input_token_limit,
-                "context_card_token_limit": context_card_token_limit,
-                "context_card_type_search_concurrency": context_card_type_search_concurrency,
-            },
-        )
-        config = self._session.search_config if search_config is NOT_SET else _checked_config(search_config)
-        record = self.store.create_thread_record(
-            _new_or(thread_id, "thread_id"),
-            _new_or(user_id, "user_id"),
-            _new_or(agent_id, "agent_id"),
-            _checked_metadata(metadata),
-            {**settings.to_payload(), "search_config": config.to_payload()},
-        )
-        return Thread(self._session, record, settings, config)
-
-    create_thread_async = awaitable(create_thread)
-
-    def get_thread(
-        self,
-        /,
-        thread_id: str,
-        *,
-        search_config: MemorySearchConfig | NotSetType = NOT_SET,
-        **extraction: Any,
-    ) -> Thread:
-        """Return a stored conversation.
-
-        Args:
-            thread_id: Its id.
-            search_config: How the searches of this handle go on after retrieval; not stored.
-            **extraction: Options of extraction, which must be left out or off.
-
-        Raises:
-            ArgumentTypeError: If search_config has the wrong type.
-            NotFoundError: If there is no such thread.
-        """
-        refuse_extraction(extraction)
-        return self._handle(self._known_thread(thread_id), search_config)
-
-    get_thread_async = awaitable(get_thread)
-
-    def update_thread(
-        self,
-        /,
-        thread_id: str,
-        metadata: dict[str, Any] | None | NotSetType = NOT_SET,
-        *,
-        search_config: MemorySearchConfig | NotSetType = NOT_SET,
-        max_message_token_length: int | NotSetType = NOT_SET,
-        message_shortening_input_token_limit: int | NotSetType = NOT_SET,
-        context_card_token_limit: int | NotSetType = NOT_SET,
-        **extraction: Any,
-    ) -> Thread:
-        """Change a conversation; what is not given stays.
-
-        Args:
-            thread_id: Its id.
-            metadata: The new metadata, as a whole; None for none.
-            search_config: How its searches go on after retrieval.
-            max_message_token_length: From how many tokens on a message is shortened in prompts.
-            message_shortening_input_token_limit: How many tokens of a long message are read to shorten it.
-            context_card_token_limit: The most tokens that go into a summary's prompt.
-            **extraction: Options of extraction, which must be left out or off.
-
-        Returns:
-            The changed thread.
-
-        Raises:
-            ArgumentTypeError: If an argument has the wrong type.
-            InvalidArgumentError: If a value is not allowed.
-            NotFoundError: If there is no such thread.
-        """
-        refuse_extraction(extraction)
-        record = self._known_thread(thread_id)
-        numbers = {
-            "max_message_token_length": max_message_token_length,
-            "message_shortening_input_token_limit": message_shortening_input_token_limit,
-            "context_card_token_limit": context_card_token_limit,
-        }
-        changes: dict[str, Any] = {}
-        if metadata is not NOT_SET:
-            changes["metadata"] = _checked_metadata(metadata)
-        settings = read_settings(stored_settings(record.runtime_config), numbers)
-        config: dict[str, Any] = {}
-        if any(value is not NOT_SET for value in numbers.values()):
-            config.update(settings.to_payload())
-        if search_config is not NOT_SET:
-            config["search_config"] = _checked_config(search_config).to_payload()
-        if config:
-            changes["runtime_config"] = {**(record.runtime_config or {}), **config}
-        if changes:
-            self.store.update_thread_record(thread_id, **changes)
-        return self._handle(self._known_thread(thread_id), search_config)
-
-    update_thread_async = awaitable(update_thread)
-
-    def delete_thread(self, thread_id: str) -> int:
-        """Delete a conversation with its messages, memories, summaries and images.
-
-        Args:
-            thread_id: Its id.
-
-        Returns:
-            1, or 0 if there is no such thread.
-        """
-        store = self.store
-        return min(1, store.delete_thread(thread_id)) if _names_something(thread_id) else 0
-
-    delete_thread_async = awaitable(delete_thread)
-
-    def list_threads(
-        self,
-        user_id: str | None,
-        agent_id: str | None | NotSetType = NOT_SET,
-        metadata_filter: dict[str, Any] | None | NotSetType = NOT_SET,
-        limit: int | None | NotSetType = NOT_SET,
-    ) -> list[ThreadRecord]:
-        """Return a user's conversations, oldest first.
-
-        Args:
-            user_id: The user's id; None for threads without a user.
-            agent_id: Only this agent's; None for those without an agent.
-            metadata_filter: Only those whose metadata match; None for those without.
-            limit: The newest so many; default 10,000, None for all.
-
-        Raises:
-            InvalidArgumentError: If a value is not allowed.
-        """
-        found = self.store.list(
-            "thread", user_id=user_id, agent_id=agent_id, metadata_filter=metadata_filter, limit=limit
-        )
-        return cast("list[ThreadRecord]", found)
-
-    list_threads_async = awaitable(list_threads)
 
     def search(
         self,
@@ -346,7 +189,7 @@ class AgentMemory(ProfileVerbs, MemoryVerbs, LinkVerbs):
             self.store,
             query,
             resolve_for_client(asked),
-            self._session.search_config if search_config is NOT_SET else _checked_config(search_config),
+            self._session.search_config if search_config is NOT_SET else checked_config(search_config),
             max_results=max_results,
             token_budget=token_budget,
             soft_token_budget=soft_token_budget,
@@ -360,68 +203,26 @@ class AgentMemory(ProfileVerbs, MemoryVerbs, LinkVerbs):
 
     search_async = awaitable(search, limiter_name="models")
 
-    def wait_for_memory_extraction(self, timeout: float | None = DEFAULT_TIMEOUT_S) -> None:
-        """Wait until nothing is left to extract.
-
-        Args:
-            timeout: Seconds to wait at most; None for no bound.
-        """
-        self._session.check_open()
-
-    wait_for_memory_extraction_async = awaitable(wait_for_memory_extraction, limiter_name="models")
-
     def close(self, timeout: float | None = DEFAULT_TIMEOUT_S) -> None:
         """Close the client, and its store if it opened it; calling it again does nothing.
 
         Args:
-            timeout: Seconds to wait for work in the background; None for no bound.
+            timeout: Seconds to wait for extraction in the background; None for no bound. What is not done by then goes
+                on when the store is opened again.
 
         Raises:
             ArgumentTypeError: If timeout is no number.
             InvalidArgumentError: If timeout is not above 0.
         """
-        check_timeout(timeout)
-        self._session.close()
+        self._session.close(timeout_s=check_timeout(timeout))
 
     close_async = awaitable(close)
 
-    def _known_thread(self, thread_id: object) -> ThreadRecord:
-        store = self.store
-        record = store.get_thread_record(str(thread_id)) if _names_something(thread_id) else None
-        if record is None:
-            raise NotFoundError(f"there is no thread {shown(thread_id)}")
-        return record
 
-    def _handle(self, record: ThreadRecord, search_config: MemorySearchConfig | NotSetType) -> Thread:
-        config = self._session.search_config
-        if search_config is not NOT_SET:
-            config = _checked_config(search_config)
-        elif record.runtime_config:
-            config = config_from_payload(record.runtime_config.get("search_config"), config)
-        return Thread(self._session, record, stored_settings(record.runtime_config), config)
-
-
-def _names_something(value: object) -> bool:
-    return isinstance(value, str) and value != ""
-
-
-def _new_or(value: str | NotSetType, name: str) -> str:
-    return str(uuid.uuid4()) if value is NOT_SET else check_id(value, argument=name)
-
-
-def _checked_config(config: object) -> MemorySearchConfig:
-    if not isinstance(config, MemorySearchConfig):
+def _checked_limits(config: object) -> ImageInputLimitConfig | NotSetType:
+    if config is not NOT_SET and not isinstance(config, ImageInputLimitConfig):
         raise ArgumentTypeError(
-            f"search_config must be a MemorySearchConfig, got {shown(config)}", argument="search_config"
+            f"image_input_limit_config must be an ImageInputLimitConfig, got {shown(config)}",
+            argument="image_input_limit_config",
         )
     return config
-
-
-def _checked_metadata(metadata: object) -> dict[str, Any] | None:
-    if metadata is NOT_SET or metadata is None:
-        return None
-    if not isinstance(metadata, dict):
-        raise InvalidArgumentError(
-            f"metadata must be a dict or None, got {shown(metadata)}", argument="metadata"
-        )
-    return metadata

@@ -1,15 +1,25 @@
-"""What a client and its threads share: the store, and whether they are still open."""
+"""What a client and its threads share: the store, the language model, the queue, and whether they are still open."""
 
 from __future__ import annotations
 
 import logging
 import threading
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
-from hitherto.errors import ArgumentTypeError, ClosedError, InvalidArgumentError, shown
+from hitherto.errors import ArgumentTypeError, ClosedError, InvalidArgumentError, ModelError, shown
+from hitherto.extraction.captions import CAPTION, run_caption_job
+from hitherto.extraction.config import ExtractionSettings, settings_from_payload
+from hitherto.extraction.learning import Learner
+from hitherto.extraction.queue import JobQueue
+from hitherto.extraction.shortening import Shortening
+from hitherto.images import ImageLimits
+from hitherto.models.base import LLM
 from hitherto.notset import NOT_SET
+from hitherto.records import ThreadRecord
 from hitherto.scope import SearchScope
 from hitherto.search.config import MemorySearchConfig
+from hitherto.store.jobs import Job, JobState
+from hitherto.thread_settings import ThreadSettings, stored_settings
 
 if TYPE_CHECKING:
     from hitherto.store.base import MemoryStore
@@ -20,22 +30,45 @@ DEFAULT_TIMEOUT_S = 300.0
 
 
 class Session:
-    """An open client: its store and search configuration.
+    """An open client.
 
     Args:
         store: The store.
         search_config: How searches go on after retrieval, by default.
         owns_store: Whether closing the client closes the store.
+        llm: What extracts and summarises, or None.
+        extraction: What is extracted, by default.
+        image_limits: How large images may be.
+        pruner: What prunes where a stored configuration wants it, or None.
     """
 
-    def __init__(self, store: MemoryStore, search_config: MemorySearchConfig, *, owns_store: bool) -> None:
+    def __init__(
+        self,
+        store: MemoryStore,
+        search_config: MemorySearchConfig,
+        *,
+        owns_store: bool,
+        llm: LLM | None = None,
+        extraction: ExtractionSettings | None = None,
+        image_limits: ImageLimits | None = None,
+        pruner: LLM | None = None,
+    ) -> None:
         self._store = store
         self._owns_store = owns_store
         self._closed = threading.Event()
+        self._models: dict[str, LLM] = {}
         self.search_config = search_config
-        log.info(
-            "no language model is configured: messages are stored and found, memories are not extracted from them"
-        )
+        self.llm = llm
+        self.pruner = pruner
+        self.extraction = ExtractionSettings() if extraction is None else extraction
+        self.image_limits = ImageLimits() if image_limits is None else image_limits
+        self.queue = JobQueue(store, self._run)
+        if llm is None:
+            log.info(
+                "no language model is configured: messages are stored and found, memories are not extracted from them"
+            )
+        elif store.transact_jobs(lambda table: table.count(states=[JobState.WAITING, JobState.RUNNING])):
+            self.queue.notify()
 
     @property
     def store(self) -> MemoryStore:
@@ -56,64 +89,82 @@ class Session:
         if self._closed.is_set():
             raise ClosedError("this AgentMemory was closed; open a new one")
 
-    def close(self) -> None:
-        """Close the client; calling it again does nothing."""
+    def close(self, *, timeout_s: float | None = DEFAULT_TIMEOUT_S) -> None:
+        """Close the client; calling it again does nothing.
+
+        Args:
+            timeout_s: Seconds to wait for work in the background; None for no bound.
+        """
         if not self._closed.is_set():
             self._closed.set()
+            self.queue.close(timeout_s=timeout_s)
             if self._owns_store:
                 self._store.close()
 
+    def wait(self, thread_ids: list[str] | None, timeout: object) -> None:
+        """Wait until nothing is left to extract that this client can extract.
 
-_EXTRACTION_OPTIONS: Final = frozenset(
-    {
-        "context_summary_update_frequency",
-        "enable_context_summary",
-        "extract_memories",
-        "llm",
-        "memory_extraction_config",
-        "memory_extraction_custom_instructions",
-        "memory_extraction_frequency",
-        "memory_extraction_inherit_message_metadata",
-        "memory_extraction_token_limit",
-        "memory_extraction_window",
-    }
-)
+        Args:
+            thread_ids: From these threads, or None for all.
+            timeout: Seconds to wait at most; None for no bound.
 
+        Raises:
+            ArgumentTypeError: If timeout is no number.
+            InvalidArgumentError: If timeout is not above 0.
+            TimeoutError: If something is left then.
+        """
+        self.check_open()
+        if thread_ids is not None:
+            check_timeout(timeout)
+        if (self.llm is not None or self._models) and self.queue.has_work(thread_ids):
+            self.queue.wait(thread_ids, timeout_s=check_timeout(timeout))
 
-def without_extraction(options: dict[str, Any]) -> dict[str, Any]:
-    """Return options without those that leave extraction off, as it is.
+    def use_model(self, thread_id: str, llm: LLM | None) -> None:
+        """Remember the language model of a thread that has its own."""
+        if llm is not None and llm is not self.llm:
+            self._models[thread_id] = llm
 
-    Args:
-        options: Options of a client, by name.
+    def learner(
+        self, thread: ThreadRecord, llm: LLM, extraction: ExtractionSettings, settings: ThreadSettings
+    ) -> Learner:
+        """Return what extracts from a thread's messages.
 
-    Raises:
-        InvalidArgumentError: If one of them asks for extraction.
+        Args:
+            thread: The thread.
+            llm: The language model.
+            extraction: What is extracted.
+            settings: The thread's numbers.
+        """
+        shortening = Shortening(
+            settings.max_message_token_length, settings.message_shortening_input_token_limit
+        )
+        return Learner(
+            self._store,
+            thread,
+            llm,
+            extraction,
+            shortening,
+            settings.context_card_token_limit,
+            self.image_limits,
+        )
 
-    Examples:
-        >>> without_extraction({"llm": None, "durability": "full"})
-        {'durability': 'full'}
-    """
-    for name in sorted(_EXTRACTION_OPTIONS & options.keys()):
-        if options[name] is not NOT_SET and options[name] not in (None, False):
-            raise InvalidArgumentError(
-                f"{name} must be left out: memories are not extracted from messages yet; store them by add_memory()",
-                argument=name,
-            )
-    return {name: value for name, value in options.items() if name not in _EXTRACTION_OPTIONS}
+    def _run(self, job: Job) -> None:
+        if job.kind == CAPTION:
+            run_caption_job(self._store, self._model(job.thread_id), job, self.image_limits)
+            return
+        thread = self._store.get_thread_record(job.thread_id)
+        if thread is None:
+            self._store.transact_jobs(lambda table: table.remove(job.id))
+            return
+        llm = self._model(thread.id)
+        extraction = settings_from_payload(job.payload.get("settings"), self.extraction)
+        self.learner(thread, llm, extraction, stored_settings(thread.runtime_config)).run(job)
 
-
-def refuse_extraction(options: dict[str, Any]) -> None:
-    """Refuse options of a thread that ask for extraction, and options that there are not.
-
-    Args:
-        options: What was given beside the known arguments, by name.
-
-    Raises:
-        ArgumentTypeError: If an option is unknown.
-        InvalidArgumentError: If one asks for extraction.
-    """
-    for name in without_extraction(options):
-        raise ArgumentTypeError(f"{name} is no argument of this method", argument=name)
+    def _model(self, thread_id: str) -> LLM:
+        llm = self._models.get(thread_id, self.llm)
+        if llm is None:
+            raise ModelError("there is no language model to extract with")
+        return llm
 
 
 def check_timeout(value: object) -> float | None:

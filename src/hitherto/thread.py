@@ -6,25 +6,33 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from hitherto.aio import awaitable
+from hitherto.client.images import ThreadImageVerbs
+from hitherto.client.thread_learning import ThreadLearningVerbs
 from hitherto.client.thread_memories import ThreadMemoryVerbs
 from hitherto.errors import InvalidArgumentError, NotFoundError, shown
-from hitherto.incoming import MessageInput, MetadataInput, read_content, read_messages
+from hitherto.extraction.config import ExtractionSettings
+from hitherto.extraction.intake import Intake
+from hitherto.extraction.provenance import delete_derived
+from hitherto.extraction.summaries import forget_covering
+from hitherto.incoming import MessageInput, MetadataInput, read_content, read_int, read_messages
 from hitherto.lifetime import TimeToLiveAnchor
-from hitherto.messages import ImageContent, Message, MessageContent, TextContent
+from hitherto.messages import ImageContent, Message, MessageContent, TextContent, content_text
+from hitherto.models.base import LLM
 from hitherto.notset import NOT_SET, NotSetType
 from hitherto.records import MessageRecord, ThreadRecord
 from hitherto.scope import SearchScope, resolve_for_thread
 from hitherto.search import pipeline
 from hitherto.search.config import MemorySearchConfig
 from hitherto.search.result import SearchResult
-from hitherto.session import DEFAULT_TIMEOUT_S, Session, check_timeout, read_scope
+from hitherto.session import DEFAULT_TIMEOUT_S, Session, read_scope
+from hitherto.store.batches import PendingRecordBatch
 from hitherto.thread_settings import ThreadSettings
 
 DEFAULT_WINDOW = 100
 """How many messages are returned where no range is asked for."""
 
 
-class Thread(ThreadMemoryVerbs):
+class Thread(ThreadMemoryVerbs, ThreadImageVerbs, ThreadLearningVerbs):
     """One conversation: its messages, and the memories that belong to it.
 
     Threads are made by :meth:`AgentMemory.create_thread` and :meth:`AgentMemory.get_thread`. Python threads may
@@ -45,12 +53,21 @@ class Thread(ThreadMemoryVerbs):
         record: ThreadRecord,
         settings: ThreadSettings,
         search_config: MemorySearchConfig,
+        extraction: ExtractionSettings,
+        llm: LLM | None,
     ) -> None:
         """Make a handle; programs call :meth:`AgentMemory.create_thread` instead."""
         self._session = session
         self._record = record
         self._settings = settings
         self._search_config = search_config
+        self._extraction = extraction
+        self._model = llm
+        session.use_model(record.id, llm)
+
+    @property
+    def _llm(self) -> LLM | None:
+        return self._model
 
     @property
     def thread_id(self) -> str:
@@ -89,7 +106,10 @@ class Thread(ThreadMemoryVerbs):
         ttl_days: float | None | list[float | None] | NotSetType = NOT_SET,
         ttl_anchor: TimeToLiveAnchor | list[TimeToLiveAnchor] | NotSetType = NOT_SET,
     ) -> list[str]:
-        """Store messages, in order, all or none.
+        """Store messages, in order, all or none; then extract memories from them, if that is configured.
+
+        The messages are stored before any model is called, and together with the note that they are still to be
+        extracted: neither a failing model nor a crash loses either.
 
         Args:
             messages: :class:`Message` objects, or mappings with ``role``, ``content`` and maybe ``id``,
@@ -106,14 +126,17 @@ class Thread(ThreadMemoryVerbs):
             InvalidArgumentError: If a value is not allowed.
             NotFoundError: If a mapping lacks a key.
             ConflictError: If an id is taken; AlreadyStoredError if by the very same message.
+            TimeoutError: If the queue was full and the configuration says so; the messages are stored.
+            Exception: Whatever the language model raises, with INLINE extraction; the messages are stored, and the
+                extraction is kept as failed.
         """
         store = self._session.store
         incoming = read_messages(messages, metadata)
         if not incoming.ids:
             return []
-        return store.add(
-            incoming.contents,
-            "message",
+        batch = PendingRecordBatch(
+            contents=incoming.contents,
+            record_type="message",
             record_ids=list(incoming.ids),
             thread_ids=self.thread_id,
             user_ids=self.user_id,
@@ -124,6 +147,13 @@ class Thread(ThreadMemoryVerbs):
             ttl_days=ttl_days,
             ttl_anchor=ttl_anchor,
         )
+        intake = self._intake()
+        if intake is None:
+            return store.add_batches([batch])
+        intake.look_for_room()
+        ids = store.add_batches([batch], also=lambda table: intake.note_added(table, incoming.ids))
+        intake.settle()
+        return ids
 
     add_messages_async = awaitable(add_messages, limiter_name="models")
 
@@ -152,11 +182,11 @@ class Thread(ThreadMemoryVerbs):
                 self.thread_id, last_n=DEFAULT_WINDOW, include_bytes=with_bytes
             )
             return [_message(record) for record in records]
-        first = 0 if start is NOT_SET or start is None else _place(start, "start")
+        first = 0 if start is NOT_SET or start is None else read_int(start, "start")
         if end is NOT_SET:
             last: int | None = first + DEFAULT_WINDOW
         else:
-            last = None if end is None else _place(end, "end")
+            last = None if end is None else read_int(end, "end")
         records = store.list_thread_messages(self.thread_id, include_bytes=with_bytes)
         return [_message(record) for record in records[first : None if last == -1 else last]]
 
@@ -199,6 +229,8 @@ class Thread(ThreadMemoryVerbs):
     ) -> str:
         """Change a message; what is not given stays, its expiry too.
 
+        If it says something else now, memories are extracted from it again, and summaries that cover it are made anew.
+
         Args:
             message_id: Its id.
             content: The new content, a text or a list of parts.
@@ -219,23 +251,45 @@ class Thread(ThreadMemoryVerbs):
             changes["content"] = read_content(content)
         record = self._known_message(message_id)
         given = {name: value for name, value in changes.items() if value is not NOT_SET}
-        if given and not self._session.store.update("message", record.id, **given):
+        if not given:
+            return record.id
+        intake = self._intake() if "content" in given and _says_else(given["content"], record) else None
+        if intake is not None and intake.settings.extract_memories:
+            intake.look_for_room()
+            given["also"] = lambda table: intake.note_changed(table, record.id)
+        if not self._session.store.update("message", record.id, **given):
             raise self._no_message(message_id)
+        if "content" in given:
+            forget_covering(self._session.store, self.thread_id, record.seq_no)
+        if intake is not None:
+            intake.settle()
         return record.id
 
     update_message_async = awaitable(update_message, limiter_name="models")
 
-    def delete_message(self, message_id: str) -> int:
-        """Delete a message and its images.
+    def delete_message(self, message_id: str, cascade: bool = False) -> int:
+        """Delete a message and its images; summaries that cover it are made anew when they are next asked for.
 
         Args:
             message_id: Its id.
+            cascade: Whether memories that were extracted from it, and from no other message, go with it.
 
         Returns:
             1, or 0 if this thread has no such message.
+
+        Raises:
+            TimeoutError: If extraction from this thread is still not done after 300 seconds.
         """
         record = self._find_message(message_id)
-        return 0 if record is None else self._session.store.delete("message", record.id)
+        if record is None:
+            return 0
+        self._session.wait([self.thread_id], DEFAULT_TIMEOUT_S)
+        store = self._session.store
+        deleted = store.delete("message", record.id)
+        forget_covering(store, self.thread_id, record.seq_no)
+        if cascade:
+            delete_derived(store, self.thread_id, record.id)
+        return deleted
 
     delete_message_async = awaitable(delete_message)
 
@@ -317,20 +371,14 @@ class Thread(ThreadMemoryVerbs):
 
     search_async = awaitable(search, limiter_name="models")
 
-    def wait_for_memory_extraction(self, timeout: float | None = DEFAULT_TIMEOUT_S) -> None:
-        """Wait until nothing is left to extract from this thread.
+    def _intake(self) -> Intake | None:
+        learns = self._extraction.extract_memories or self._extraction.summarises
+        if not learns or self._model is None:
+            return None
+        return Intake(self._record, self._extraction, self._session.queue)
 
-        Args:
-            timeout: Seconds to wait at most; None for no bound.
-
-        Raises:
-            ArgumentTypeError: If timeout is no number.
-            InvalidArgumentError: If timeout is not above 0.
-        """
-        self._session.check_open()
-        check_timeout(timeout)
-
-    wait_for_memory_extraction_async = awaitable(wait_for_memory_extraction, limiter_name="models")
+    def _as_message(self, record: MessageRecord) -> Message:
+        return _message(record)
 
     def _find_message(self, message_id: object, *, include_bytes: bool = False) -> MessageRecord | None:
         store = self._session.store
@@ -351,15 +399,6 @@ class Thread(ThreadMemoryVerbs):
         return NotFoundError(f"there is no message {shown(message_id)} in thread {shown(self.thread_id)}")
 
 
-def _place(value: Any, name: str) -> int:
-    try:
-        return int(value)
-    except (TypeError, ValueError, OverflowError):
-        raise InvalidArgumentError(
-            f"{name} must be a whole number, got {shown(value)}", argument=name
-        ) from None
-
-
 def _message(record: MessageRecord, *, images: set[str] | None = None) -> Message:
     content: Any = record.content
     if isinstance(content, tuple):
@@ -374,3 +413,8 @@ def _shown_part(part: MessageContent, images: set[str]) -> MessageContent:
     if isinstance(part, ImageContent) and part.id not in images:
         return ImageContent(None, part.mime_type, part.description, id=part.id, timestamp=part.timestamp)
     return part
+
+
+def _says_else(content: object, record: MessageRecord) -> bool:
+    text = content_text(content)
+    return bool(text.strip()) and text != content_text(record.content)

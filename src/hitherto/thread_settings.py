@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Final
 
-from hitherto.errors import InvalidArgumentError, shown
+from hitherto.errors import InvalidArgumentError
+from hitherto.incoming import read_int
 from hitherto.notset import NOT_SET
 
 
@@ -50,7 +51,7 @@ def read_settings(base: ThreadSettings, given: dict[str, Any]) -> ThreadSettings
         >>> read_settings(ThreadSettings(), {"max_message_token_length": 500}).max_message_token_length
         500
     """
-    changes = {name: _whole(value, name) for name, value in given.items() if value is not NOT_SET}
+    changes = {name: read_int(value, name) for name, value in given.items() if value is not NOT_SET}
     concurrency = changes.get("context_card_type_search_concurrency", 1)
     if concurrency < 1:
         raise InvalidArgumentError(
@@ -65,12 +66,3 @@ def stored_settings(payload: object) -> ThreadSettings:
     if not isinstance(payload, dict):
         return ThreadSettings()
     return ThreadSettings(**{name: payload[name] for name in _NAMES if isinstance(payload.get(name), int)})
-
-
-def _whole(value: Any, name: str) -> int:
-    try:
-        return int(value)
-    except (TypeError, ValueError, OverflowError):
-        raise InvalidArgumentError(
-            f"{name} must be a whole number, got {shown(value)}", argument=name
-        ) from None

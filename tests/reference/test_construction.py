@@ -42,9 +42,7 @@ def test_clients_are_constructed_as_recorded(reference_data: Path) -> None:
         == {
             "ctor/store_none": "InvalidArgumentError",  # no store is no store
             "ctor/store_and_embedder": "InvalidArgumentError",  # the store embeds; another embedder would be ignored
-            "ctor/bad_llm": "InvalidArgumentError",  # extraction is not an option, so none is asked for in vain
-            "ctor/bad_mec": "InvalidArgumentError",
-            "ctor/mec_none": "returned",  # nothing asked for, nothing refused
+            "ctor/bad_llm": "ArgumentTypeError",  # what cannot generate is no model
         }
     )
 

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from hitherto import AgentMemory, Message, RecordStatus, SearchScope
-from hitherto.errors import ClosedError, ConflictError, InvalidArgumentError, NotFoundError
+from hitherto import AgentMemory, MemoryExtractionConfig, Message, RecordStatus, SearchScope
+from hitherto.errors import ArgumentTypeError, ClosedError, ConflictError, InvalidArgumentError, NotFoundError
 from hitherto.testing.reference import ReferenceStore
 
 
@@ -166,15 +166,15 @@ def test_memories_are_listed_by_age_whatever_their_type(memory: AgentMemory) -> 
 
 
 def test_extraction_is_off_and_the_log_says_so_once(caplog: pytest.LogCaptureFixture) -> None:
-    """Without a language model the client works and says so once; asking for extraction is refused by name."""
+    """Without a language model the client works and says so once; what is none is refused by name."""
     with (
         caplog.at_level(logging.INFO, "hitherto"),
         AgentMemory(":memory:", embedder=None, llm=None) as memory,
     ):
         memory.create_thread(user_id="u").add_messages([Message("user", "tea")])
     assert len([line for line in caplog.messages if "language model" in line]) == 1
-    for name in ("llm", "memory_extraction_config", "extract_memories"):
-        with pytest.raises(InvalidArgumentError, match=name):
+    for name in ("llm", "memory_extraction_config", "pruner_llm", "image_input_limit_config"):
+        with pytest.raises(ArgumentTypeError, match="must be"):
             AgentMemory(":memory:", embedder=None, **{name: object()})
 
 
@@ -287,13 +287,21 @@ def test_errors_never_name_what_is_stored_of_others(
 
 
 @pytest.mark.parametrize("call", ["create_thread", "get_thread", "update_thread"])
-def test_extraction_of_a_thread_is_refused_by_name(memory: AgentMemory, call: str) -> None:
-    """What asks for extraction is named, what leaves it off passes, and an unknown argument is a TypeError."""
+def test_extraction_of_a_thread_needs_a_model(memory: AgentMemory, call: str) -> None:
+    """What asks for extraction without a model is refused, and an unknown argument is a TypeError."""
     memory.create_thread(thread_id="t")
     method = getattr(memory, call)
     arguments: dict[str, Any] = {} if call == "create_thread" else {"thread_id": "t"}
-    with pytest.raises(InvalidArgumentError, match="memory_extraction_window"):
-        method(**arguments, memory_extraction_window=5)
+    wanted = MemoryExtractionConfig(extract_memories=True)
+    with pytest.raises(InvalidArgumentError, match="language model"):
+        method(**arguments, memory_extraction_config=wanted)
+    with (
+        pytest.raises(InvalidArgumentError, match="extract_memories"),
+        pytest.warns(DeprecationWarning, match="MemoryExtractionConfig"),
+    ):
+        method(**arguments, extract_memories=True)
+    with pytest.raises(InvalidArgumentError, match="beside"):
+        method(**arguments, memory_extraction_config=wanted, extract_memories=True)
     with pytest.raises(TypeError, match="colour"):
         method(**arguments, colour="red")
-    method(**arguments, llm=None, extract_memories=False)
+    method(**arguments, llm=None, memory_extraction_config=MemoryExtractionConfig(extract_memories=False))

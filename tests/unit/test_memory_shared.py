@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 #: Arguments with which each method of a client or thread can be called; the rest need none.
 ARGUMENTS: dict[str, tuple[Any, ...]] = {
     "add_agent": ("a", "x"),
+    "add_image": (b"\x89PNG\r\n\x1a\n", "x"),
+    "delete_image": ("i",),
+    "update_image": ("i",),
     "add_memory": ("x",),
     "add_messages": ([Message("user", "x")],),
     "add_user": ("u", "x"),
@@ -43,7 +46,10 @@ ARGUMENTS: dict[str, tuple[Any, ...]] = {
     "update_record_link": ("l", "supports"),
     "update_thread": ("t",),
 }
-NAMED: dict[str, dict[str, Any]] = {"delete_record_link": {"relation_id": "l"}}
+NAMED: dict[str, dict[str, Any]] = {
+    "delete_record_link": {"relation_id": "l"},
+    "add_image": {"user_id": "u"},
+}
 
 
 class SlowEmbedder(HashEmbedder):
@@ -69,7 +75,8 @@ def test_every_method_is_refused_after_close(cls: type) -> None:
     owner = memory if cls is AgentMemory else thread
     assert len(methods(cls)) > 10
     for name in methods(cls):
-        named = {"user_id": "u"} if (cls, name) == (AgentMemory, "search") else NAMED.get(name, {})
+        needs_user = cls is AgentMemory and name in {"search", "list_images"}
+        named = {"user_id": "u"} if needs_user else NAMED.get(name, {})
         with pytest.raises(ClosedError):
             getattr(owner, name)(*ARGUMENTS.get(name, ()), **named)
         with pytest.raises(ClosedError):

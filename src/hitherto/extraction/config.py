@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass, fields, replace
 from typing import Any, Final
 
 from hitherto.errors import ArgumentTypeError, InvalidArgumentError, shown
+from hitherto.incoming import read_int
 from hitherto.notset import NOT_SET, NotSetType
 
 
@@ -119,7 +120,7 @@ class ExtractionSettings:
         context_summary_update_frequency: Default -1.
         memory_extraction_frequency: Default -1.
         memory_extraction_token_limit: Default 100,000.
-        extract_memories: Default False; a client with a language model turns it on.
+        extract_memories: None to extract if there is a language model.
         enable_context_summary: None to follow extract_memories.
         memory_extraction_custom_instructions: Default None.
         memory_link_extraction_custom_instructions: Default None.
@@ -136,7 +137,7 @@ class ExtractionSettings:
     context_summary_update_frequency: int = -1
     memory_extraction_frequency: int = -1
     memory_extraction_token_limit: int = 100_000
-    extract_memories: bool = False
+    extract_memories: bool | None = None
     enable_context_summary: bool | None = None
     memory_extraction_custom_instructions: str | None = None
     memory_link_extraction_custom_instructions: str | None = None
@@ -150,11 +151,17 @@ class ExtractionSettings:
     )
     background_extraction_queue_put_timeout_seconds: float = 300.0
 
+    def resolved(self, *, has_llm: bool) -> ExtractionSettings:
+        """Return settings in which extraction is on or off: on by default, where there is a language model."""
+        if self.extract_memories is not None or not has_llm:
+            return self
+        return replace(self, extract_memories=True)
+
     @property
     def summarises(self) -> bool:
         """Whether a summary is kept."""
         if self.enable_context_summary is None:
-            return self.extract_memories
+            return bool(self.extract_memories)
         return self.enable_context_summary
 
     @property
@@ -180,7 +187,8 @@ class ExtractionSettings:
             name: value.value if isinstance(value, enum.Enum) else value
             for name, value in asdict(self).items()
         }
-        payload["enable_context_summary"] = self.summarises
+        if self.extract_memories is not None:
+            payload["enable_context_summary"] = self.summarises
         if isinstance(self.memory_extraction_inherit_message_metadata, tuple):
             payload["memory_extraction_inherit_message_metadata"] = list(
                 self.memory_extraction_inherit_message_metadata
@@ -215,7 +223,8 @@ def settings_from_payload(payload: object, base: ExtractionSettings) -> Extracti
     """
     if not isinstance(payload, Mapping):
         return base
-    known = {item.name: payload[item.name] for item in fields(base) if item.name in payload}
+    stored = {item.name: payload[item.name] for item in fields(base) if item.name in payload}
+    known = {name: value for name, value in stored.items() if value is not None or name in _INSTRUCTIONS}
     for name, kind in _ENUMS.items():
         if isinstance(known.get(name), str):
             known[name] = kind(known[name])
@@ -263,7 +272,7 @@ def read_values(given: Mapping[str, Any]) -> dict[str, Any]:
 
 def _value(name: str, value: Any) -> Any:
     if name in _WHOLE:
-        return _whole(name, value)
+        return read_int(value, name)
     if name in _ENUMS:
         return _member(name, value)
     if name in _INSTRUCTIONS:
@@ -272,16 +281,7 @@ def _value(name: str, value: Any) -> Any:
         return _inherited(name, value)
     if name == "background_extraction_queue_put_timeout_seconds":
         return _seconds(name, value)
-    return None if value is None and name == "enable_context_summary" else bool(value)
-
-
-def _whole(name: str, value: Any) -> int:
-    try:
-        return int(value)
-    except (TypeError, ValueError, OverflowError):
-        raise InvalidArgumentError(
-            f"{name} must be a whole number, got {shown(value)}", argument=name
-        ) from None
+    return bool(value)
 
 
 def _member(name: str, value: Any) -> _Named:

@@ -104,13 +104,16 @@ class RerankingSearchConfig(MemorySearchConfig):
         reranker_max_candidates: How many candidates it sees. More than the results that are wanted are
             retrieved for it, so that it can bring in what retrieval ranked too low.
         reranker_on_error: "raise" an error of the reranker, or "keep" the retrieved order with a warning.
-        reranker_blend: The reranker's share of the final order, 0 to 1; by default 1, the reranker's alone.
+        reranker_blend: The reranker's share of the final order, 0 to 1; by default 1, the reranker's alone. For
+            blending its scores are spread over 0 to 1.
+        reranker_shows_speaker: Whether it sees who said a message, as "Mia: ..."; by default only what was said.
     """
 
     reranker: Reranker | None | NotSetType = NOT_SET
     reranker_max_candidates: int | NotSetType = NOT_SET
     reranker_on_error: OnError | NotSetType = field(default=NOT_SET, kw_only=True)
     reranker_blend: float | NotSetType = field(default=NOT_SET, kw_only=True)
+    reranker_shows_speaker: bool | NotSetType = field(default=NOT_SET, kw_only=True)
 
     def __post_init__(self) -> None:
         """Check the fields."""
@@ -126,6 +129,12 @@ class RerankingSearchConfig(MemorySearchConfig):
                 argument="reranker_on_error",
             )
         _check_fraction(self.reranker_blend, "reranker_blend")
+        shows = self.reranker_shows_speaker
+        if shows is not NOT_SET and not isinstance(shows, bool):
+            raise InvalidArgumentError(
+                f"reranker_shows_speaker must be True or False, got {shown(shows)}",
+                argument="reranker_shows_speaker",
+            )
 
 
 @dataclass
@@ -214,12 +223,15 @@ def _check_fraction(value: object, name: str) -> None:
         raise InvalidArgumentError(f"{name} must be a number from 0 to 1, got {shown(value)}", argument=name)
 
 
-def config_from_payload(payload: object, runtime: MemorySearchConfig) -> MemorySearchConfig:
+def config_from_payload(
+    payload: object, runtime: MemorySearchConfig, *, pruner: LLM | None = None
+) -> MemorySearchConfig:
     """Return the configuration that was stored with a thread, with the models of the running program.
 
     Args:
         payload: What :meth:`MemorySearchConfig.to_payload` returned; None for nothing stored.
         runtime: The client's own configuration, which lends its reranker, pruner and token counter.
+        pruner: What prunes if that configuration has no pruner.
 
     Returns:
         The stored configuration. Where it prunes and there is no pruner, a configuration of the best k with the
@@ -236,9 +248,10 @@ def config_from_payload(payload: object, runtime: MemorySearchConfig) -> MemoryS
     if isinstance(runtime, RerankingSearchConfig):
         models["reranker"] = runtime.reranker
     if payload.get("type") == PruningMemorySearchConfig.kind:
-        if isinstance(runtime, PruningMemorySearchConfig):
+        lent = runtime.pruner if isinstance(runtime, PruningMemorySearchConfig) else pruner
+        if lent is not None:
             target = PruningMemorySearchConfig
-            models["pruner"] = runtime.pruner
+            models["pruner"] = lent
         else:
             warnings.warn(
                 "this thread was stored with pruning, but the client has no pruner: results are not pruned",

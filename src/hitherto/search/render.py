@@ -73,7 +73,12 @@ def escape(value: object) -> str:
         >>> escape(" a < b & c ")
         'a &lt; b &amp; c'
     """
-    text = _ILLEGAL.sub("\ufffd", str(value).strip())
+    return escape_as_is(str(value).strip())
+
+
+def escape_as_is(text: str) -> str:
+    """Return a text that may stand inside an element, with its outer white space."""
+    text = _ILLEGAL.sub("\ufffd", text)
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 

@@ -9,6 +9,7 @@ from typing import Any
 from hitherto.errors import ModelError, ModelOutputError, shown
 from hitherto.messages import content_text
 from hitherto.notset import NOT_SET
+from hitherto.records import MessageRecord, Record
 from hitherto.search.candidates import Candidate
 from hitherto.search.config import MemorySearchConfig, RerankingSearchConfig
 
@@ -40,7 +41,9 @@ def rerank(query: str, candidates: list[Candidate], config: MemorySearchConfig) 
         return candidates
     limit = config.reranker_max_candidates
     head = candidates if limit is NOT_SET else candidates[:limit]
-    texts = [content_text(candidate.record.content) for candidate in head]
+    texts = [
+        _text(candidate.record, with_speaker=config.reranker_shows_speaker is True) for candidate in head
+    ]
     seen = [candidate for candidate, text in zip(head, texts, strict=True) if text.strip()]
     blank = [candidate for candidate, text in zip(head, texts, strict=True) if not text.strip()]
     if not seen:
@@ -66,11 +69,22 @@ def rerank(query: str, candidates: list[Candidate], config: MemorySearchConfig) 
 
 def _order(seen: list[Candidate], scores: list[float], blend: float) -> list[Candidate]:
     if blend < 1.0:
-        near = _scaled([-float(candidate.distance) for candidate in seen])
+        near = _shares([1.0 - float(candidate.distance) for candidate in seen])
         judged = _scaled(scores)
         scores = [blend * new + (1.0 - blend) * old for new, old in zip(judged, near, strict=True)]
     places = sorted(range(len(seen)), key=lambda place: -scores[place])
     return [seen[place] for place in places]
+
+
+def _text(record: Record, *, with_speaker: bool) -> str:
+    text = content_text(record.content)
+    speaker = record.role if with_speaker and isinstance(record, MessageRecord) else None
+    return f"{speaker}: {text}" if speaker and text.strip() else text
+
+
+def _shares(values: list[float]) -> list[float]:
+    best = max(values)
+    return [value / best if best > 0 else 1.0 for value in values]
 
 
 def _scaled(values: list[float]) -> list[float]:

@@ -1,8 +1,8 @@
 """Jobs: what is still to be done for what was stored, kept beside it so that it survives a crash.
 
 A job goes from *gathering* (it collects messages until it is due) to *waiting*, *running* and then is gone; or it
-ends as *failed* or *cancelled*, stays to be seen, and may be retried. Who runs it holds a lease and renews it; a job whose
-lease ran out was left behind by a process that died, and is run again. The jobs of one thread run one after
+ends as *failed* or *cancelled*, stays to be seen, and may be retried. Who runs it holds a lease and renews it; a job
+whose lease ran out was left behind by a process that died, and is run again. The jobs of one thread run one after
 another, in their order.
 
 A backend gives a :class:`JobTable`: rows within a transaction. The rules are here, once.

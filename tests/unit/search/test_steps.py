@@ -135,3 +135,29 @@ def test_configurations_are_checked_when_made(fields: dict[str, Any], error: typ
     """A wrong field is named at once."""
     with pytest.raises(error, match=next(iter(fields))):
         TopKMemorySearchConfig(**fields)
+
+
+def test_a_blended_reranker_moves_only_what_is_close(memory: AgentMemory) -> None:
+    """With a small share it decides between neighbours; its own order is another."""
+    favourite = ScriptedReranker(lambda _, document: float("cake" in document))
+    order = {}
+    for blend in (0.0, 0.05, 1.0):
+        config = TopKMemorySearchConfig(reranker=favourite, reranker_blend=blend, max_results=11)
+        order[blend] = [
+            item.content for item in memory.search("tea number", user_id="u", search_config=config)
+        ]
+    assert order[0.0] == [item.content for item in memory.search("tea number", user_id="u", max_results=11)]
+    assert order[1.0][0] == "tea\ncake"
+    assert order[0.05].index("tea\ncake") > 0
+
+
+def test_a_reranker_may_see_who_spoke(memory: AgentMemory) -> None:
+    """On request a message comes with its speaker, a memory as it is."""
+    seen = ScriptedReranker(lambda *_: 0.0)
+    config = TopKMemorySearchConfig(reranker=seen, reranker_shows_speaker=True, max_results=11)
+    memory.search("tea", user_id="u", search_config=config)
+    texts = seen.requests[0][1]
+    assert "user: tea\ncake" in texts
+    assert "tea number 0" in texts
+    with pytest.raises(ValueError, match="reranker_shows_speaker"):
+        TopKMemorySearchConfig(reranker_shows_speaker="yes")  # type: ignore[arg-type]
