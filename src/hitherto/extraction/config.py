@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from typing import Any, Final
@@ -189,6 +190,8 @@ class ExtractionSettings:
         }
         if self.extract_memories is not None:
             payload["enable_context_summary"] = self.summarises
+        if not math.isfinite(self.background_extraction_queue_put_timeout_seconds):
+            payload["background_extraction_queue_put_timeout_seconds"] = None  # JSON has no infinity
         if isinstance(self.memory_extraction_inherit_message_metadata, tuple):
             payload["memory_extraction_inherit_message_metadata"] = list(
                 self.memory_extraction_inherit_message_metadata
@@ -225,6 +228,9 @@ def settings_from_payload(payload: object, base: ExtractionSettings) -> Extracti
         return base
     stored = {item.name: payload[item.name] for item in fields(base) if item.name in payload}
     known = {name: value for name, value in stored.items() if value is not None or name in _INSTRUCTIONS}
+    timeout = "background_extraction_queue_put_timeout_seconds"
+    if timeout in stored and stored[timeout] is None:
+        known[timeout] = math.inf
     for name, kind in _ENUMS.items():
         if isinstance(known.get(name), str):
             known[name] = kind(known[name])
@@ -331,6 +337,8 @@ def _seconds(name: str, value: Any) -> float:
         raise InvalidArgumentError(
             f"{name} must be a number of seconds, got {shown(value)}", argument=name
         ) from None
+    if math.isnan(seconds):
+        return math.inf
     if seconds <= 0:
         raise InvalidArgumentError(f"{name} must be above 0, got {seconds}", argument=name)
     return seconds

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import threading
 import time
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from hitherto.errors import ModelError
 from hitherto.messages import Message, content_text
@@ -148,6 +149,79 @@ class ScriptedLLM(LLM):
         if isinstance(answer, Exception):
             raise answer
         return LLMResponse(answer)
+
+
+Answer: TypeAlias = "str | Exception | dict[str, Any]"
+
+
+class TaskLLM(LLM):
+    """Answers by what it is asked to do: extract memories, find links, summarise, or write free text.
+
+    Args:
+        extract: What to answer where memories are to be extracted: a dict is answered as JSON, an exception is raised,
+            and a function gets the messages and returns one of these. By default no memories.
+        link: The same for links; by default none.
+        summarise: The same for summaries; by default "SUM".
+        write: The same for free text, such as a shortened message or a caption; by default "TEXT".
+        delay_s: How long each answer takes, in seconds.
+
+    Examples:
+        >>> model = TaskLLM(extract={"memories": [{"text": "Mia sails", "record_type": "fact"}]})
+        >>> model.generate("hello").text, model.tasks
+        ('TEXT', ['write'])
+    """
+
+    def __init__(
+        self,
+        *,
+        extract: Answer | Callable[[list[dict[str, Any]]], Answer] | None = None,
+        link: Answer | Callable[[list[dict[str, Any]]], Answer] | None = None,
+        summarise: Answer | Callable[[list[dict[str, Any]]], Answer] | None = None,
+        write: Answer | Callable[[list[dict[str, Any]]], Answer] | None = None,
+        delay_s: float = 0.0,
+    ) -> None:
+        self._answers: dict[str, Any] = {
+            "extract": {"memories": []} if extract is None else extract,
+            "link": {"source_resolutions": {}} if link is None else link,
+            "summarise": {"summary": "SUM", "topics": []} if summarise is None else summarise,
+            "write": "TEXT" if write is None else write,
+        }
+        self._delay_s = delay_s
+        self._lock = threading.Lock()
+        self.calls: list[tuple[str, list[dict[str, Any]]]] = []
+
+    @property
+    def tasks(self) -> list[str]:
+        """What it was asked to do, in order."""
+        return [task for task, _ in self.calls]
+
+    def asked(self, task: str) -> list[str]:
+        """Return what it was given to read for a task, one text per call.
+
+        Args:
+            task: "extract", "link", "summarise" or "write".
+        """
+        return [str(messages[-1]["content"]) for name, messages in self.calls if name == task]
+
+    def generate(
+        self, /, prompt: Prompt, *, response_json_schema: dict[str, Any] | None = None, **kwargs: Any
+    ) -> LLMResponse:
+        """Answer by the title of the schema."""
+        task = _TASKS.get((response_json_schema or {}).get("title", ""), "write")
+        messages = _messages(prompt)
+        with self._lock:
+            self.calls.append((task, messages))
+        if self._delay_s:
+            time.sleep(self._delay_s)
+        answer: Any = self._answers[task]
+        if callable(answer):
+            answer = answer(messages)
+        if isinstance(answer, Exception):
+            raise answer
+        return LLMResponse(answer if isinstance(answer, str) else json.dumps(answer))
+
+
+_TASKS = {"extracted_memories": "extract", "memory_links": "link", "thread_summary": "summarise"}
 
 
 class ScriptedReranker(Reranker):
