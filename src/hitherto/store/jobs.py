@@ -311,6 +311,16 @@ def finish(table: JobTable, job: Job) -> None:
     table.remove(job.id)
 
 
+def hand_back(table: JobTable, job: Job, *, now: datetime) -> None:
+    """Let a running job wait again, for another to take it.
+
+    Raises:
+        ConflictError: If it is not this runner's any more.
+    """
+    check_owned(table, job)
+    table.put(replace(job, state=JobState.WAITING, owner=None, updated_at=now))
+
+
 def fail(table: JobTable, job: Job, error: str, *, now: datetime) -> None:
     """Keep a job that failed, with the reason.
 
