@@ -52,7 +52,10 @@ if TYPE_CHECKING:
         RerankResponseResult,
     )
     from hitherto.models.cross_encoder import LocalCrossEncoder
+    from hitherto.models.http_reranker import HttpReranker
+    from hitherto.models.litellm import LiteLLMReranker, Llm
     from hitherto.models.local import LocalEmbedder
+    from hitherto.models.openai_compatible import OpenAICompatibleLLM
     from hitherto.notset import NOT_SET, NOT_SET_MARKER
     from hitherto.records import (
         AgentProfileRecord,
@@ -111,6 +114,7 @@ __all__ = [
     "GuidelineRecord",
     "HitExplanation",
     "HithertoError",
+    "HttpReranker",
     "ImageContent",
     "ImageInputLimitConfig",
     "ImageMimeType",
@@ -121,6 +125,8 @@ __all__ = [
     "InvalidTextError",
     "JobState",
     "LLMResponse",
+    "LiteLLMReranker",
+    "Llm",
     "LocalCrossEncoder",
     "LocalEmbedder",
     "MemoryExtractionConfig",
@@ -139,6 +145,7 @@ __all__ = [
     "ModelError",
     "ModelOutputError",
     "NotFoundError",
+    "OpenAICompatibleLLM",
     "PendingRecordBatch",
     "PreferenceRecord",
     "PruningEvaluationMode",
@@ -194,6 +201,7 @@ _MODULE_OF = {
     "GuidelineRecord": "records",
     "HitExplanation": "store.requests",
     "HithertoError": "errors",
+    "HttpReranker": "models.http_reranker",
     "ImageContent": "messages",
     "ImageInputLimitConfig": "images",
     "ImageMimeType": "messages",
@@ -205,6 +213,8 @@ _MODULE_OF = {
     "JobState": "store.jobs",
     "LLM": "models.base",
     "LLMResponse": "models.base",
+    "LiteLLMReranker": "models.litellm",
+    "Llm": "models.litellm",
     "LocalCrossEncoder": "models.cross_encoder",
     "LocalEmbedder": "models.local",
     "MemoryExtractionConfig": "extraction.config",
@@ -225,6 +235,7 @@ _MODULE_OF = {
     "NOT_SET": "notset",
     "NOT_SET_MARKER": "notset",
     "NotFoundError": "errors",
+    "OpenAICompatibleLLM": "models.openai_compatible",
     "PendingRecordBatch": "store.base",
     "PreferenceRecord": "records",
     "PruningEvaluationMode": "search.config",

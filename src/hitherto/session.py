@@ -11,6 +11,7 @@ from hitherto.extraction.captions import CAPTION, run_caption_job
 from hitherto.extraction.config import ExtractionSettings, settings_from_payload
 from hitherto.extraction.learning import Learner
 from hitherto.extraction.queue import JobQueue
+from hitherto.extraction.reconcile import link_one
 from hitherto.extraction.shortening import Shortening
 from hitherto.images import ImageLimits
 from hitherto.models.base import LLM
@@ -147,6 +148,33 @@ class Session:
             settings.context_card_token_limit,
             self.image_limits,
         )
+
+    def link_new_memory(
+        self,
+        memory_id: str,
+        memory_type: str,
+        wanted: object,
+        *,
+        llm: LLM | None,
+        extraction: ExtractionSettings,
+        exact_thread: bool,
+    ) -> None:
+        """Let the language model find links of a memory that was added; a failure is logged, the memory stays.
+
+        Args:
+            memory_id: The memory.
+            memory_type: Its type.
+            wanted: False for no; everything else counts as yes, where there is a model.
+            llm: The model, or None.
+            extraction: Instructions and bounds.
+            exact_thread: Whether only memories of the same thread are looked at.
+        """
+        if llm is None or wanted is False:
+            return
+        try:
+            link_one(self._store, llm, memory_id, memory_type, extraction, exact_thread=exact_thread)
+        except Exception as error:  # links are not worth losing a memory
+            log.warning("memory %s: links were not found: %s", memory_id, type(error).__name__)
 
     def _run(self, job: Job) -> None:
         if job.kind == CAPTION:

@@ -51,8 +51,8 @@ class MemoryVerbs(ClientVerbs):
             ttl_days: Days until it expires, whole or in part; None for never.
             ttl_anchor: From when the days count; default from now.
             status: Whether it holds.
-            autonomous_linking: Whether a language model looks for links to earlier memories; without a model, no
-                links are looked for.
+            autonomous_linking: Whether the language model looks for links to earlier memories; by default it does, if
+                there is one. If it fails, the memory is stored without, and the log says so.
             memory_id_to_link: An earlier memory that it is linked to.
             link_type: How it stands to that memory: "supersedes", "contradicts", "refines", "supports" or
                 "duplicates".
@@ -77,10 +77,11 @@ class MemoryVerbs(ClientVerbs):
             ['invalid', 'valid']
         """
         given = {"user_id": user_id, "agent_id": agent_id, "thread_id": thread_id}
-        return memories.add_memory(
+        kind: MemoryType = "memory" if memory_type is NOT_SET else memory_type
+        new_id = memories.add_memory(
             self.store,
             content,
-            memory_type="memory" if memory_type is NOT_SET else memory_type,
+            memory_type=kind,
             memory_id=memory_id,
             scope={name: value for name, value in given.items() if value is not NOT_SET},
             link=memories.read_link(memory_id_to_link, link_type, link_id, link_timestamp, link_metadata),
@@ -91,6 +92,15 @@ class MemoryVerbs(ClientVerbs):
             ttl_anchor=ttl_anchor,
             status=status,
         )
+        self._session.link_new_memory(
+            new_id,
+            kind,
+            autonomous_linking,
+            llm=self._session.llm,
+            extraction=self._session.extraction,
+            exact_thread=True,
+        )
+        return new_id
 
     add_memory_async = awaitable(add_memory, limiter_name="models")
 

@@ -7,8 +7,10 @@ from typing import Any
 
 from hitherto import memories
 from hitherto.aio import awaitable
+from hitherto.extraction.config import ExtractionSettings
 from hitherto.lifetime import TimeToLiveAnchor
 from hitherto.memories import LinkType, MemoryType
+from hitherto.models.base import LLM
 from hitherto.notset import NOT_SET, NotSetType
 from hitherto.records import RecordStatus
 from hitherto.session import Session
@@ -18,6 +20,12 @@ class ThreadMemoryVerbs(ABC):
     """Memories of one thread, and links between them."""
 
     _session: Session
+    _extraction: ExtractionSettings
+
+    @property
+    @abstractmethod
+    def _llm(self) -> LLM | None:
+        """What looks for links, or None."""
 
     @property
     @abstractmethod
@@ -69,8 +77,8 @@ class ThreadMemoryVerbs(ABC):
             ttl_days: Days until it expires; None for never.
             ttl_anchor: From when the days count.
             status: Whether it holds.
-            autonomous_linking: Whether a language model looks for links to earlier memories; without a model, no
-                links are looked for.
+            autonomous_linking: Whether the language model looks for links to earlier memories; by default it does, if
+                there is one. If it fails, the memory is stored without, and the log says so.
             memory_id_to_link: An earlier memory of this thread that it is linked to.
             link_type: How it stands to that memory.
             link_id: The link's id.
@@ -87,10 +95,11 @@ class ThreadMemoryVerbs(ABC):
         """
         own = {"user_id": self.user_id, "agent_id": self.agent_id, "thread_id": self.thread_id}
         given = {"user_id": user_id, "agent_id": agent_id, "thread_id": thread_id}
-        return memories.add_memory(
+        kind: MemoryType = "memory" if memory_type is NOT_SET else memory_type
+        new_id = memories.add_memory(
             self._session.store,
             content,
-            memory_type="memory" if memory_type is NOT_SET else memory_type,
+            memory_type=kind,
             memory_id=memory_id,
             scope={name: own[name] if value is NOT_SET else value for name, value in given.items()},
             link=memories.read_link(memory_id_to_link, link_type, link_id, link_timestamp, link_metadata),
@@ -101,6 +110,10 @@ class ThreadMemoryVerbs(ABC):
             ttl_anchor=ttl_anchor,
             status=status,
         )
+        self._session.link_new_memory(
+            new_id, kind, autonomous_linking, llm=self._llm, extraction=self._extraction, exact_thread=False
+        )
+        return new_id
 
     add_memory_async = awaitable(add_memory, limiter_name="models")
 

@@ -18,7 +18,13 @@ from hitherto.extraction.config import (
     MemoryLinkExtractionMode,
 )
 from hitherto.extraction.extractor import Extracted, Reading
-from hitherto.extraction.reconcile import NewMemory, link_by_model, related, without_repeats
+from hitherto.extraction.reconcile import (
+    NewMemory,
+    link_by_model,
+    related,
+    store_link,
+    without_repeats,
+)
 from hitherto.extraction.shortening import Shortening, lines
 from hitherto.extraction.summaries import Summariser, newest_summary
 from hitherto.extraction.transcript import Line, chunks, estimate
@@ -26,7 +32,6 @@ from hitherto.extraction.triggers import history_length, summary_is_due
 from hitherto.images import ImageLimits
 from hitherto.models.base import LLM
 from hitherto.records import MessageRecord, Record, ThreadRecord
-from hitherto.relations import OPPOSITE_TYPES
 from hitherto.search.render import OWN_METADATA
 from hitherto.store.batches import PendingRecordBatch
 from hitherto.store.jobs import Job, JobStep, finish
@@ -117,7 +122,8 @@ class Learner:
                 log.warning("thread %s: links were not found: %s", self.thread.id, type(error).__name__)
         self.store.add_batches(self._batches(new, records), also=also)
         for memory in new:
-            self._link(memory)
+            for target, kind in memory.links:
+                store_link(self.store, memory.id, memory.item.record_type, target, kind)
         for earlier, memory in repeats:
             self._note_sources(earlier, memory.message_ids)
         return [memory.id for memory in new]
@@ -285,20 +291,6 @@ class Learner:
         # A memory lives no longer than the first of its messages to go.
         moments = [self.store.record_expiration("message", record.id) for record in records]
         return min((moment for moment in moments if moment is not None), default=None)
-
-    def _link(self, memory: NewMemory) -> None:
-        for target, kind in memory.links:
-            try:
-                self.store.add_relations(
-                    memory.id,
-                    memory.item.record_type,
-                    target.id,
-                    target.record_type,
-                    kind,
-                    opposite_relation_types=OPPOSITE_TYPES[kind],
-                )
-            except (ValueError, KeyError) as error:  # the target was deleted or linked meanwhile
-                log.warning("thread %s: a link was not stored: %s", self.thread.id, type(error).__name__)
 
     def _note_sources(self, earlier: Record, message_ids: Sequence[str]) -> None:
         current = self.store.get(earlier.record_type, earlier.id)

@@ -153,21 +153,21 @@ class JobQueue:
             log.warning("%s; they go on when the store is opened again", error)
         except HithertoError:
             log.debug("the store was closed before its queue", exc_info=True)
-        self._hand_back()
         with self._lock:
             self._closed = True
+            held = list(self._held.values())
+        for job in held:
+            self._hand_back(job)
+        with self._lock:
             self._lock.notify_all()
             deadline = time.monotonic() + (0.5 if timeout_s is None else min(timeout_s, 0.5))
             while self._workers and time.monotonic() < deadline:
                 self._lock.wait(0.05)
 
-    def _hand_back(self) -> None:
+    def _hand_back(self, job: Job) -> None:
         # What still runs finds out when storing that it is not its own any more, and stores nothing.
-        with self._lock:
-            held = list(self._held.values())
-        for job in held:
-            with contextlib.suppress(HithertoError):
-                self._store.transact_jobs(lambda table, job=job: jobs.hand_back(table, job, now=utc_now()))  # type: ignore[misc]
+        with contextlib.suppress(HithertoError):
+            self._store.transact_jobs(lambda table: jobs.hand_back(table, job, now=utc_now()))
 
     def _work(self) -> None:
         try:
@@ -200,11 +200,15 @@ class JobQueue:
         self.notify()
 
     def _do(self, job: Job) -> None:
+        with self._lock:
+            closed = self._closed
+            self._held[job.id] = job
+        if closed:
+            self._hand_back(job)
+            return
         stop = threading.Event()
         keeper = threading.Thread(target=self._stay_alive, args=(job, stop), daemon=True)
         keeper.start()
-        with self._lock:
-            self._held[job.id] = job
         try:
             self._run(job)
         except BaseException as error:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import re
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
@@ -17,12 +18,14 @@ from hitherto.messages import new_id
 from hitherto.models.base import LLM
 from hitherto.models.json_reply import parse_json_reply
 from hitherto.prompts import load_prompt
-from hitherto.records import MEMORY_TYPES, Record
+from hitherto.records import MEMORY_TYPES, MemoryRecord, Record
 from hitherto.relations import INVALIDATION_REASONS, OPPOSITE_TYPES
 from hitherto.search.render import escape
 
 if TYPE_CHECKING:
     from hitherto.store.base import MemoryStore
+
+log = logging.getLogger("hitherto.extraction")
 
 CANDIDATES: Final = 7
 """How many earlier memories are looked at beside a new one."""
@@ -137,6 +140,77 @@ def link_by_model(llm: LLM, new: Sequence[NewMemory], settings: ExtractionSettin
     with ThreadPoolExecutor(min(REQUESTS_AT_ONCE, len(groups)), "hitherto-link") as pool:
         outcomes = pool.map(lambda group: _ask(llm, group, settings), groups)
         return [error for error in outcomes if error is not None]
+
+
+def link_one(
+    store: MemoryStore,
+    llm: LLM,
+    memory_id: str,
+    memory_type: str,
+    settings: ExtractionSettings,
+    *,
+    exact_thread: bool,
+) -> list[tuple[Record, str]]:
+    """Find out how a stored memory stands to earlier ones, and store the links.
+
+    Args:
+        store: The store.
+        llm: The model.
+        memory_id: The memory.
+        memory_type: Its type.
+        settings: Instructions and bounds.
+        exact_thread: Whether only memories of the same thread are looked at; they always have the same user and agent.
+
+    Returns:
+        The links, as (the earlier memory, kind).
+
+    Raises:
+        Exception: Whatever the model raises; the memory stays as it is.
+    """
+    record = store.get(memory_type, memory_id)
+    if not isinstance(record, MemoryRecord) or record.content is None:
+        return []
+    scope = {
+        "user_id": record.user_id,
+        "agent_id": record.agent_id,
+        "thread_id": record.thread_id,
+        "exact_user_match": True,
+        "exact_agent_match": True,
+        "exact_thread_match": exact_thread,
+    }
+    # The memory itself is the nearest of all: one more is asked for, and it is left out.
+    found = related(store, record.content, scope, k=CANDIDATES + 1)
+    known = tuple(item for item in found if item.id != memory_id)[:CANDIDATES]
+    item = Extracted(record.content, memory_type, record.timestamp, {})
+    memory = NewMemory(item, (), {}, record.timestamp, known=known, id=memory_id)
+    for error in link_by_model(llm, [memory], settings):
+        raise error
+    for target, kind in memory.links:
+        store_link(store, memory_id, memory_type, target, kind)
+    return memory.links
+
+
+def store_link(store: MemoryStore, memory_id: str, memory_type: str, target: Record, kind: str) -> None:
+    """Store a link that a model found; one that cannot be stored, as its target is gone, is left out.
+
+    Args:
+        store: The store.
+        memory_id: The memory that it starts from.
+        memory_type: Its type.
+        target: The memory that it points at.
+        kind: How the first stands to the second.
+    """
+    try:
+        store.add_relations(
+            memory_id,
+            memory_type,
+            target.id,
+            target.record_type,
+            kind,
+            opposite_relation_types=OPPOSITE_TYPES[kind],
+        )
+    except (ValueError, KeyError) as error:  # the target was deleted or linked meanwhile
+        log.warning("a link from memory %s was not stored: %s", memory_id, type(error).__name__)
 
 
 def _affordable(sources: Sequence[NewMemory], settings: ExtractionSettings) -> list[NewMemory]:

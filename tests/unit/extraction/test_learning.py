@@ -701,3 +701,29 @@ def test_secrets_of_one_user_do_not_reach_the_prompt_of_another() -> None:
         say(thread, "who sails a boat?")
         thread.wait_for_memory_extraction(10)
         assert "Gravlax" not in json.dumps([messages for _, messages in model.calls])
+
+
+@pytest.mark.parametrize("level", ["client", "thread"])
+def test_an_added_memory_is_linked_by_the_model(level: str, caplog: pytest.LogCaptureFixture) -> None:
+    """Where there is a model it looks for links, never to the memory itself; off, or failing, it changes nothing."""
+    model = TaskLLM(link=linking("supersedes", "other words"))
+    with client(model) as memory:
+        thread = memory.create_thread(user_id="u", agent_id="a", thread_id="t")
+        owner = memory if level == "client" else thread
+        scope = {"user_id": "u", "agent_id": "a", "thread_id": "t"} if level == "client" else {}
+        old = owner.add_memory("Mia lives in Porto", memory_type="fact", **scope)  # type: ignore[arg-type]
+        assert model.tasks == []  # there is nothing to link to yet
+        new = owner.add_memory("Mia lives in Lisbon", **scope)  # type: ignore[arg-type]
+        (relation,) = memory.store.list_relations()
+        assert (relation.source_record_id, relation.target_record_id) == (new, old)
+        record = memory.store.get("memory", new)
+        assert record is not None
+        assert record.content == "Mia lives in Lisbon"
+        owner.add_memory("Mia lives in Faro", autonomous_linking=False, **scope)  # type: ignore[arg-type]
+        assert model.tasks == ["link"]
+    with client(TaskLLM(link=ModelError("down"))) as memory:
+        memory.add_memory("Mia lives in Porto", user_id="u")
+        memory.add_memory("Mia lives in Lisbon", user_id="u")
+        assert len(memory.list_memories("u")) == 2
+        assert memory.store.list_relations() == []
+    assert any("links were not found" in line for line in caplog.messages)

@@ -1,0 +1,213 @@
+"""Language models and rerankers by their LiteLLM names: one name for each of a hundred providers."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Sequence
+from typing import Any
+
+from hitherto._optional import require
+from hitherto.errors import ArgumentTypeError, InvalidArgumentError, ModelError, shown
+from hitherto.images import ImageInputLimitConfig, ImageLimits
+from hitherto.models.base import LLM, LLMResponse, Prompt, Reranker, RerankResponse
+from hitherto.models.chat import answer_text, chat_messages, response_format
+from hitherto.models.http_reranker import check_model_name, read_rerank_answer
+from hitherto.notset import NOT_SET, NotSetType
+
+_REMINDER = (
+    "\n\nAnswer with one JSON object that satisfies this schema, and nothing else:\n```json\n{schema}\n```"
+)
+_REMINDED = ("openai/", "hosted_vllm/")
+
+
+def _litellm() -> Any:
+    # Without this it fetches a price list from the network when it is imported.
+    os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
+    module: Any = require("litellm", extra="providers")
+    module.suppress_debug_info = True
+    module.telemetry = False
+    return module
+
+
+class Llm(LLM):
+    """A language model by its LiteLLM name, such as "openai/gpt-4o-mini" or "ollama/llama3".
+
+    Args:
+        model: The name; the part before the slash picks the provider.
+        api_base: The provider's URL, or NOT_SET or None for its own.
+        api_key: The key; by default from the provider's environment variable. Neither shown nor logged.
+        temperature: How freely it writes.
+        max_tokens: How long an answer may be, in tokens.
+        reasoning_effort: How long it thinks, for models that do.
+        enable_structured_output_reminder: Whether the schema is also written into the prompt; by default for models
+            that need it.
+        supports_vision: Whether it takes images; by default what LiteLLM knows of it.
+        image_input_limit_config: How large images may be.
+        num_retries: How often a request is sent again after 429 or 5xx.
+        **default_kwargs: What goes into each request.
+
+    Raises:
+        InvalidArgumentError: If a value is not allowed.
+        MissingExtraError: If LiteLLM is not installed.
+
+    Examples:
+        >>> Llm("openai/gpt-4o-mini", api_key="secret")
+        Llm('openai/gpt-4o-mini')
+    """
+
+    def __init__(
+        self,
+        model: str,
+        api_base: str | None | NotSetType = NOT_SET,
+        api_key: str | None | NotSetType = NOT_SET,
+        *,
+        temperature: float | None | NotSetType = NOT_SET,
+        max_tokens: int | None | NotSetType = NOT_SET,
+        reasoning_effort: str | None | NotSetType = NOT_SET,
+        enable_structured_output_reminder: bool | NotSetType = NOT_SET,
+        supports_vision: bool | NotSetType = NOT_SET,
+        image_input_limit_config: ImageInputLimitConfig | NotSetType = NOT_SET,
+        num_retries: int = 2,
+        **default_kwargs: Any,
+    ) -> None:
+        if not isinstance(model, str):
+            raise ArgumentTypeError(f"model must be a str, got {shown(model)}", argument="model")
+        self._litellm = _litellm()
+        self._model = model
+        self._supports_vision = supports_vision
+        self._limits = ImageLimits.of(image_input_limit_config)
+        self._reminds = (
+            model.startswith(_REMINDED)
+            if enable_structured_output_reminder is NOT_SET
+            else enable_structured_output_reminder
+        )
+        given = {
+            "api_base": api_base,
+            "api_key": api_key,
+            "temperature": temperature,
+            "max_tokens": max_tokens,
+            "reasoning_effort": reasoning_effort,
+        }
+        kept = {name: value for name, value in given.items() if value is not NOT_SET and value is not None}
+        self._options = {"num_retries": num_retries, **kept, **default_kwargs}
+
+    def __repr__(self) -> str:
+        """Return the name; never the key."""
+        return f"Llm({self._model!r})"
+
+    @property
+    def supports_vision(self) -> bool:
+        """Whether the model takes images."""
+        if self._supports_vision is not NOT_SET:
+            return bool(self._supports_vision)
+        return bool(self._litellm.supports_vision(model=self._model))
+
+    def generate(
+        self, /, prompt: Prompt, *, response_json_schema: dict[str, Any] | None = None, **kwargs: Any
+    ) -> LLMResponse:
+        """Answer a prompt.
+
+        Args:
+            prompt: A text, or a sequence of messages.
+            response_json_schema: The JSON schema that the answer has to satisfy, or None for free text.
+            **kwargs: Options of this request.
+
+        Raises:
+            ArgumentTypeError: If the prompt has the wrong type.
+            InvalidArgumentError: If the prompt has images and the model takes none, or one is not allowed.
+            ModelError: If the provider refuses the request, or fails at every attempt.
+            ModelOutputError: If the answer has no text.
+        """
+        messages = chat_messages(prompt, limits=self._limits)
+        if any(isinstance(message["content"], list) for message in messages) and not self.supports_vision:
+            raise InvalidArgumentError(
+                f"{self._model} takes no images; give supports_vision=True if it does",
+                argument="supports_vision",
+            )
+        options: dict[str, Any] = {**self._options, **kwargs}
+        if response_json_schema is not None:
+            options["response_format"] = response_format(response_json_schema)
+            if self._reminds:
+                _remind(messages, response_json_schema)
+        try:
+            answer = self._litellm.completion(model=self._model, messages=messages, **options)
+        except Exception as error:  # LiteLLM has an exception for each provider's each mood
+            raise ModelError(f"{self._model} failed: {type(error).__name__}") from error
+        return LLMResponse(answer_text(answer.model_dump()))
+
+
+def _remind(messages: list[dict[str, Any]], schema: dict[str, Any]) -> None:
+    text = _REMINDER.format(schema=json.dumps(schema, indent=2, ensure_ascii=False))
+    for message in reversed(messages):
+        if message["role"] == "user":
+            content = message["content"]
+            message["content"] = (
+                content + text if isinstance(content, str) else [*content, {"type": "text", "text": text}]
+            )
+            return
+
+
+class LiteLLMReranker(Reranker):
+    """A reranker by its LiteLLM name, such as "cohere/rerank-v3.5" or "jina_ai/jina-reranker-v2-base-multilingual".
+
+    Args:
+        model: The name; the part before the slash picks the provider.
+        api_base: The provider's URL, or None for its own.
+        api_key: The key; by default from the provider's environment variable. Neither shown nor logged.
+        **options: What goes into each request.
+
+    Raises:
+        InvalidArgumentError: If the name is empty.
+        MissingExtraError: If LiteLLM is not installed.
+
+    Examples:
+        >>> LiteLLMReranker("cohere/rerank-v3.5", api_key="secret")
+        LiteLLMReranker('cohere/rerank-v3.5')
+    """
+
+    def __init__(
+        self, model: str, *, api_base: str | None = None, api_key: str | None = None, **options: Any
+    ) -> None:
+        self._model = check_model_name(model)
+        self._litellm = _litellm()
+        given = {"api_base": api_base, "api_key": api_key}
+        self._options = {**{name: value for name, value in given.items() if value is not None}, **options}
+
+    def __repr__(self) -> str:
+        """Return the name; never the key."""
+        return f"LiteLLMReranker({self._model!r})"
+
+    def rerank(self, /, query: str, documents: Sequence[str], **kwargs: Any) -> RerankResponse:
+        """Score documents.
+
+        Args:
+            query: The query.
+            documents: The documents' texts; without any, nothing is sent.
+            **kwargs: Options of this request.
+
+        Returns:
+            The provider's results, best first.
+
+        Raises:
+            ModelError: If the provider fails.
+            ModelOutputError: If the answer names no documents with scores.
+        """
+        if not documents:
+            return RerankResponse([])
+        try:
+            answer = self._litellm.rerank(
+                model=self._model, query=query, documents=list(documents), **{**self._options, **kwargs}
+            )
+        except Exception as error:  # LiteLLM has an exception for each provider's each mood
+            raise ModelError(f"{self._model} failed: {type(error).__name__}") from error
+        results = answer.results if hasattr(answer, "results") else answer
+        items = [
+            item
+            if isinstance(item, dict)
+            else item.model_dump()
+            if hasattr(item, "model_dump")
+            else dict(item)
+            for item in results or []
+        ]
+        return read_rerank_answer({"results": items}, len(documents))
