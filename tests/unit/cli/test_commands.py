@@ -127,3 +127,50 @@ def test_help_loads_no_heavy_module() -> None:
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout.splitlines()[-1] == "[]"
+
+
+def test_extraction_is_shown_retried_run_and_cancelled(tmp_path: Path) -> None:
+    """What failed is listed with its reason, waits again, and is done by a model behind a URL."""
+    from hitherto import AgentMemory, MemoryExtractionConfig, MemoryExtractionMode, ModelError
+    from hitherto.testing.provider import ScriptedProvider, chat_reply
+    from hitherto.testing.scripted import TaskLLM
+
+    path = str(tmp_path / "memory.db")
+    config = MemoryExtractionConfig(extraction_mode=MemoryExtractionMode.INLINE, enable_context_summary=False)
+    model = TaskLLM(extract=ModelError("down"))
+    with AgentMemory(path, embedder=None, llm=model, memory_extraction_config=config) as memory:
+        thread = memory.create_thread(user_id="ana", thread_id="t")
+        for text in ("I sail", "I row"):
+            with pytest.raises(ModelError):
+                thread.add_messages([{"role": "user", "content": text}])
+    listed = subprocess.run(
+        [sys.executable, "-m", "hitherto", "extraction", "status", path, "--json"],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
+    assert listed.returncode == 1
+    first, second = json.loads(listed.stdout)
+    assert (first["state"], first["error"], first["user_id"]) == ("failed", "ModelError: down", "ana")
+    assert json.loads(run("extraction", "retry", path, first["id"], "--json")) == {"retried": 1}
+    reply = chat_reply('{"memories": [{"text": "Ana sails", "record_type": "fact"}]}')
+    with ScriptedProvider([reply]) as provider:
+        words = ("extraction", "run", path, "--model", "m", "--api-base", provider.url)
+        assert (
+            "1 failed"
+            in subprocess.run(
+                [sys.executable, "-m", "hitherto", *words],
+                capture_output=True,
+                text=True,
+                check=False,
+                timeout=120,
+            ).stdout
+        )
+    assert "Ana sails" in run("list", path, "--user", "ana")
+    assert json.loads(run("extraction", "retry", path, "--json")) == {"retried": 1}
+    assert json.loads(run("extraction", "cancel", path, second["id"], "--json")) == {"cancelled": 1}
+    assert "cancelled" in run("extraction", "status", path)
+    run("extraction", "retry", path, expect=1)
+    run("extraction", "status", str(tmp_path / "none.db"), expect=2)
+    assert "states must be among" in run("extraction", "status", path, "--state", "x", expect=2)
