@@ -35,12 +35,15 @@ class IncomingMessages:
     metadata: list[dict[str, Any] | None]
 
 
-def read_messages(messages: object, metadata: MetadataInput = NOT_SET) -> IncomingMessages:
+def read_messages(
+    messages: object, metadata: MetadataInput = NOT_SET, *, may_describe: bool = False
+) -> IncomingMessages:
     """Read messages.
 
     Args:
         messages: A list or tuple of :data:`MessageInput`.
         metadata: One object for all messages, or a list with one for each; it replaces the messages' own.
+        may_describe: Whether an image may come without a description, because a model will describe it.
 
     Raises:
         ArgumentTypeError: If messages is no sequence, or a field has the wrong type.
@@ -60,7 +63,7 @@ def read_messages(messages: object, metadata: MetadataInput = NOT_SET) -> Incomi
         raise ArgumentTypeError(
             f"messages must be a list of messages, got {shown(messages)}", argument="messages"
         )
-    found = [_message(item, f"messages[{place}]") for place, item in enumerate(messages)]
+    found = [_message(item, f"messages[{place}]", may_describe) for place, item in enumerate(messages)]
     return IncomingMessages(
         ids=[message.id or new_id() for message in found],
         roles=[message.role for message in found],
@@ -70,12 +73,15 @@ def read_messages(messages: object, metadata: MetadataInput = NOT_SET) -> Incomi
     )
 
 
-def read_content(content: object, where: str = "content") -> str | tuple[MessageContent, ...]:
+def read_content(
+    content: object, where: str = "content", *, may_describe: bool = False
+) -> str | tuple[MessageContent, ...]:
     """Read the content of a message: a text, or a non-empty list of mappings that describe its parts.
 
     Args:
         content: What came.
         where: The place, for messages.
+        may_describe: Whether an image may come without a description.
 
     Raises:
         ArgumentTypeError: If it is neither, or a part has the wrong type.
@@ -97,11 +103,11 @@ def read_content(content: object, where: str = "content") -> str | tuple[Message
     if not content:
         raise InvalidArgumentError(f"{where} must have at least one part, got none", argument="content")
     parts = tuple(_part(item, f"{where}[{place}]") for place, item in enumerate(content))
-    _check_described(parts, where)
+    _check_described(parts, where, may_describe)
     return parts
 
 
-def _message(item: object, where: str) -> Message:
+def _message(item: object, where: str, may_describe: bool) -> Message:
     if isinstance(item, Message):
         message = item
     elif isinstance(item, Mapping):
@@ -114,7 +120,7 @@ def _message(item: object, where: str) -> Message:
             )
         message = Message(
             item["role"],
-            read_content(item["content"], f"{where}.content"),
+            read_content(item["content"], f"{where}.content", may_describe=may_describe),
             item.get("timestamp"),
             item.get("metadata"),
             item.get("id"),
@@ -134,13 +140,15 @@ def _message(item: object, where: str) -> Message:
         raise InvalidArgumentError(
             f"{where}.metadata must be a dict or None, got {shown(message.metadata)}", argument="metadata"
         )
-    _check_described(message.content, where)
+    _check_described(message.content, where, may_describe)
     return Message(message.role, message.content, message.timestamp or None, message.metadata, message.id)
 
 
-def _check_described(content: object, where: str) -> None:
+def _check_described(content: object, where: str, may_describe: bool) -> None:
     parts = content if isinstance(content, (tuple, list)) else ()
-    if any(isinstance(part, ImageContent) and part.description is None for part in parts):
+    if not may_describe and any(
+        isinstance(part, ImageContent) and part.description is None for part in parts
+    ):
         raise InvalidArgumentError(
             f'{where}: an image must have a description, which is what is searched; "" for none',
             argument="description",

@@ -131,7 +131,7 @@ class Thread(ThreadMemoryVerbs, ThreadImageVerbs, ThreadLearningVerbs):
                 extraction is kept as failed.
         """
         store = self._session.store
-        incoming = read_messages(messages, metadata)
+        incoming = read_messages(messages, metadata, may_describe=self._describes)
         if not incoming.ids:
             return []
         batch = PendingRecordBatch(
@@ -248,7 +248,7 @@ class Thread(ThreadMemoryVerbs, ThreadImageVerbs, ThreadLearningVerbs):
         """
         changes: dict[str, Any] = {"metadata": metadata, "ttl_days": ttl_days, "ttl_anchor": ttl_anchor}
         if content is not NOT_SET:
-            changes["content"] = read_content(content)
+            changes["content"] = read_content(content, may_describe=self._describes)
         record = self._known_message(message_id)
         given = {name: value for name, value in changes.items() if value is not NOT_SET}
         if not given:
@@ -370,6 +370,10 @@ class Thread(ThreadMemoryVerbs, ThreadImageVerbs, ThreadLearningVerbs):
         )
 
     search_async = awaitable(search, limiter_name="models")
+
+    @property
+    def _describes(self) -> bool:
+        return self._model is not None and bool(self._extraction.extract_memories)
 
     def _intake(self) -> Intake | None:
         learns = self._extraction.extract_memories or self._extraction.summarises

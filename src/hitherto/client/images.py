@@ -102,7 +102,7 @@ class ImageVerbs(ClientVerbs):
         Raises:
             InvalidArgumentError: If a value is not allowed.
         """
-        if user_id is NOT_SET and agent_id is NOT_SET and thread_id is NOT_SET:
+        if all(value in (NOT_SET, None) for value in (user_id, agent_id, thread_id)):
             raise InvalidArgumentError("user_id, agent_id or thread_id must be given", argument="user_id")
         scope = {"user_id": user_id, "agent_id": agent_id, "thread_id": thread_id}
         return stored_images.list_images(

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from hitherto.errors import ModelError
-from hitherto.messages import Message, content_text
+from hitherto.messages import ImageContent, Message, content_text
 from hitherto.models.base import (
     LLM,
     Embedder,
@@ -248,9 +248,10 @@ class ScriptedReranker(Reranker):
 def _messages(prompt: Prompt) -> list[dict[str, Any]]:
     if isinstance(prompt, str):
         return [{"role": "user", "content": prompt}]
-    return [
-        {"role": item.role, "content": content_text(item.content)}
-        if isinstance(item, Message)
-        else dict(item)
-        for item in prompt
-    ]
+    return [_as_dict(item) if isinstance(item, Message) else dict(item) for item in prompt]
+
+
+def _as_dict(message: Message) -> dict[str, Any]:
+    images = [part for part in message.content if isinstance(part, ImageContent)]
+    shown = {"role": message.role, "content": content_text(message.content)}
+    return {**shown, "images": images} if images else shown
