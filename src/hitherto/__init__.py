@@ -29,6 +29,14 @@ if TYPE_CHECKING:
         SchemaError,
         StoreError,
     )
+    from hitherto.events import (
+        CompletedEvent,
+        Event,
+        EventListener,
+        OperationKind,
+        StartedEvent,
+        register_event_listeners,
+    )
     from hitherto.extraction.cards import ContextCard
     from hitherto.extraction.config import (
         BackgroundExtractionQueueFullBehavior,
@@ -89,6 +97,7 @@ if TYPE_CHECKING:
     from hitherto.store.settings import SearchSettings
     from hitherto.store.sql.migrate import SchemaPolicy
     from hitherto.store.sqlite.store import SQLiteStore
+    from hitherto.telemetry import LoggingListener, OpenTelemetryListener
     from hitherto.thread import Thread
 
 __all__ = [
@@ -103,10 +112,13 @@ __all__ = [
     "BackgroundExtractionQueueFullBehavior",
     "BusyError",
     "ClosedError",
+    "CompletedEvent",
     "ConflictError",
     "ContextCard",
     "Embedder",
     "EmbedderMismatchError",
+    "Event",
+    "EventListener",
     "Explanation",
     "Extraction",
     "FactRecord",
@@ -129,6 +141,7 @@ __all__ = [
     "Llm",
     "LocalCrossEncoder",
     "LocalEmbedder",
+    "LoggingListener",
     "MemoryExtractionConfig",
     "MemoryExtractionImageContext",
     "MemoryExtractionMode",
@@ -146,6 +159,8 @@ __all__ = [
     "ModelOutputError",
     "NotFoundError",
     "OpenAICompatibleLLM",
+    "OpenTelemetryListener",
+    "OperationKind",
     "PendingRecordBatch",
     "PreferenceRecord",
     "PruningEvaluationMode",
@@ -166,6 +181,7 @@ __all__ = [
     "SearchScope",
     "SearchSettings",
     "SearchStrategy",
+    "StartedEvent",
     "StoreError",
     "Summary",
     "TextContent",
@@ -177,6 +193,7 @@ __all__ = [
     "UserProfileRecord",
     "__version__",
     "build_record",
+    "register_event_listeners",
 ]
 
 __version__ = "0.1.0"
@@ -190,10 +207,13 @@ _MODULE_OF = {
     "BackgroundExtractionQueueFullBehavior": "extraction.config",
     "BusyError": "errors",
     "ClosedError": "errors",
+    "CompletedEvent": "events",
     "ConflictError": "errors",
     "ContextCard": "extraction.cards",
     "Embedder": "models.base",
     "EmbedderMismatchError": "errors",
+    "Event": "events",
+    "EventListener": "events",
     "Explanation": "search.explain",
     "Extraction": "client.extractions",
     "FactRecord": "records",
@@ -217,6 +237,7 @@ _MODULE_OF = {
     "Llm": "models.litellm",
     "LocalCrossEncoder": "models.cross_encoder",
     "LocalEmbedder": "models.local",
+    "LoggingListener": "telemetry",
     "MemoryExtractionConfig": "extraction.config",
     "MemoryExtractionImageContext": "extraction.config",
     "MemoryExtractionMode": "extraction.config",
@@ -236,6 +257,8 @@ _MODULE_OF = {
     "NOT_SET_MARKER": "notset",
     "NotFoundError": "errors",
     "OpenAICompatibleLLM": "models.openai_compatible",
+    "OpenTelemetryListener": "telemetry",
+    "OperationKind": "events",
     "PendingRecordBatch": "store.base",
     "PreferenceRecord": "records",
     "PruningEvaluationMode": "search.config",
@@ -256,6 +279,7 @@ _MODULE_OF = {
     "SearchScope": "scope",
     "SearchSettings": "store.settings",
     "SearchStrategy": "store.base",
+    "StartedEvent": "events",
     "StoreError": "errors",
     "Summary": "extraction.summaries",
     "TextContent": "messages",
@@ -266,6 +290,7 @@ _MODULE_OF = {
     "TopKMemorySearchConfig": "search.config",
     "UserProfileRecord": "records",
     "build_record": "records",
+    "register_event_listeners": "events",
 }
 
 

@@ -15,6 +15,7 @@ from hitherto.client.memories import MemoryVerbs
 from hitherto.client.profiles import ProfileVerbs
 from hitherto.client.threads import ThreadVerbs, checked_config
 from hitherto.errors import ArgumentTypeError, InvalidArgumentError, shown
+from hitherto.events import observed
 from hitherto.extraction.config import ExtractionSettings, MemoryExtractionConfig
 from hitherto.extraction.options import check_llm, read_options, split_options
 from hitherto.images import ImageInputLimitConfig, ImageLimits
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     from hitherto.store.base import MemoryStore
 
 
+@observed("agent_memory")
 class AgentMemory(ThreadVerbs, ProfileVerbs, MemoryVerbs, LinkVerbs, ImageVerbs, ExtractionVerbs):
     """A client: threads, messages and memories in one store, and searches over them.
 

@@ -10,6 +10,7 @@ from hitherto.client.images import ThreadImageVerbs
 from hitherto.client.thread_learning import ThreadLearningVerbs
 from hitherto.client.thread_memories import ThreadMemoryVerbs
 from hitherto.errors import InvalidArgumentError, NotFoundError, shown
+from hitherto.events import observed
 from hitherto.extraction.config import ExtractionSettings
 from hitherto.extraction.intake import Intake
 from hitherto.extraction.provenance import delete_derived
@@ -32,6 +33,7 @@ DEFAULT_WINDOW = 100
 """How many messages are returned where no range is asked for."""
 
 
+@observed("thread")
 class Thread(ThreadMemoryVerbs, ThreadImageVerbs, ThreadLearningVerbs):
     """One conversation: its messages, and the memories that belong to it.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import contextvars
 import logging
 import threading
 import time
@@ -62,7 +63,9 @@ class JobQueue:
             if self._workers < self._most_workers:
                 self._workers += 1
                 name = f"hitherto-extract-{self._workers}"
-                threading.Thread(target=self._work, name=name, daemon=True).start()
+                # Whoever listens to events where the work began hears of what comes of it.
+                target = contextvars.copy_context().run
+                threading.Thread(target=target, args=(self._work,), name=name, daemon=True).start()
 
     def run_now(self, job_id: str) -> None:
         """Do one job in this thread, after those of its thread that came before it.

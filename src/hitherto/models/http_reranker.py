@@ -6,10 +6,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from hitherto.errors import InvalidArgumentError, ModelOutputError, shown
+from hitherto.events import observed
 from hitherto.models.base import Reranker, RerankResponse, RerankResponseResult
 from hitherto.models.http import DEFAULT_ATTEMPTS, DEFAULT_TIMEOUT_S, Provider
 
 
+@observed("reranker")
 class HttpReranker(Reranker):
     """Asks a server's ``/rerank``.
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from hitherto._optional import require
 from hitherto.errors import ArgumentTypeError, InvalidArgumentError, ModelError, shown
+from hitherto.events import observed
 from hitherto.images import ImageInputLimitConfig, ImageLimits
 from hitherto.models.base import LLM, LLMResponse, Prompt, Reranker, RerankResponse
 from hitherto.models.chat import answer_text, chat_messages, response_format
@@ -30,6 +31,7 @@ def _litellm() -> Any:
     return module
 
 
+@observed("llm", names={"generate": "generation"})
 class Llm(LLM):
     """A language model by its LiteLLM name, such as "openai/gpt-4o-mini" or "ollama/llama3".
 
@@ -148,6 +150,7 @@ def _remind(messages: list[dict[str, Any]], schema: dict[str, Any]) -> None:
             return
 
 
+@observed("reranker")
 class LiteLLMReranker(Reranker):
     """A reranker by its LiteLLM name, such as "cohere/rerank-v3.5" or "jina_ai/jina-reranker-v2-base-multilingual".
 

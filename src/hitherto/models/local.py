@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final, Literal
 import numpy as np
 
 from hitherto.errors import InvalidArgumentError, ModelError, shown
+from hitherto.events import observed
 from hitherto.models.base import Embedder, Fingerprint
 from hitherto.models.bert_onnx import BertOnnx
 from hitherto.models.weights import BGE_SMALL, MODEL_FILE, VOCABULARY_FILE, installed_weights, own_weights
@@ -27,6 +28,7 @@ Pooling = Literal["cls", "mean"]
 _MAX_TOKENS: Final = 512
 
 
+@observed("embedder")
 class LocalEmbedder(Embedder):
     """Embeds texts on this machine, by default with bge-small-en-v1.5 (384 dimensions, English).
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from hitherto.events import observed
 from hitherto.images import ImageInputLimitConfig, ImageLimits
 from hitherto.models.base import LLM, LLMResponse, Prompt
 from hitherto.models.chat import answer_text, chat_messages, response_format
@@ -11,6 +12,7 @@ from hitherto.models.http import DEFAULT_ATTEMPTS, DEFAULT_TIMEOUT_S, Provider, 
 from hitherto.notset import NOT_SET, NotSetType
 
 
+@observed("llm", names={"generate": "generation"})
 class OpenAICompatibleLLM(LLM):
     """Asks a server that speaks OpenAI's chat API, such as llama.cpp, vLLM, Ollama or a hosted provider.
 

@@ -22,6 +22,7 @@ from typing import TypeVar
 from typing_extensions import Self
 
 from hitherto.aio import awaitable
+from hitherto.events import observed
 from hitherto.store.add_verbs import AddVerbs
 from hitherto.store.batches import PendingRecordBatch
 from hitherto.store.change_verbs import ChangeVerbs
@@ -36,6 +37,7 @@ __all__ = ["MemoryStore", "PendingRecordBatch", "SearchStrategy"]
 S = TypeVar("S", bound="MemoryStore")
 
 
+@observed("memory_store")
 class MemoryStore(AddVerbs, ReadVerbs, ChangeVerbs, SearchVerbs, RelationVerbs, JobVerbs):
     """Where records live.
 
