@@ -44,7 +44,7 @@ class Provider:
         timeout_s: float = DEFAULT_TIMEOUT_S,
         max_attempts: int = DEFAULT_ATTEMPTS,
         headers: Mapping[str, str] | None = None,
-        extra: str = "providers",
+        extra: str,
     ) -> None:
         _check(api_base, timeout_s, max_attempts)
         self._httpx = require("httpx", extra=extra)

@@ -48,7 +48,9 @@ class OpenAICompatibleLLM(LLM):
     ) -> None:
         self._model = model
         self._api_base = api_base
-        self._provider = Provider(api_base, api_key=api_key, timeout_s=timeout_s, max_attempts=max_attempts)
+        self._provider = Provider(
+            api_base, api_key=api_key, timeout_s=timeout_s, max_attempts=max_attempts, extra="llm"
+        )
         self._limits = ImageLimits.of(image_input_limit_config)
         self._options = options
         self._takes_schema = True
