@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 ARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check base fix docs bench clean
+.PHONY: help demo test test-llm check base fix docs bench clean
 
 help: ## Show this list
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "make %-8s %s\n", $$1, $$2}'
@@ -17,6 +17,9 @@ test: $(VENV)/.dev ## Lint, type-check and test everything
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/python -m pytest -n 2 $(ARGS)
+
+test-llm: $(VENV)/.llm ## Extract with a real small model (builds llama.cpp first: some twenty minutes)
+	$(BIN)/python -m pytest -m llm -p no:randomly -s tests/llm
 
 check: $(VENV)/.dev ## Check format, lint, types, layers and documentation
 	$(BIN)/ruff format --check .
@@ -53,4 +56,8 @@ $(VENV)/.demo: $(VENV)/.python pyproject.toml
 
 $(VENV)/.dev: $(VENV)/.python pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
+	touch $@
+
+$(VENV)/.llm: $(VENV)/.dev
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[test-llm]'
 	touch $@
