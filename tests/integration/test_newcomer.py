@@ -23,7 +23,7 @@ def run(program: str | Path, folder: Path) -> str:
 
 def test_the_first_program_works_across_processes(tmp_path: Path) -> None:
     """What the README's first half stores in one process, its second half finds in another."""
-    (program,) = re.findall(
+    program, *_ = re.findall(
         r"```python\n(.*?)```", (ROOT / "README.md").read_text(encoding="utf-8"), re.DOTALL
     )
     header, first, second = re.split(r"(?=^with AgentMemory)", program, flags=re.MULTILINE)
