@@ -12,7 +12,7 @@ from hitherto.aio import awaitable
 from hitherto.client.links import LinkVerbs
 from hitherto.client.memories import MemoryVerbs
 from hitherto.client.profiles import ProfileVerbs
-from hitherto.errors import ArgumentTypeError, InvalidArgumentError, NotFoundError, shown
+from hitherto.errors import ArgumentTypeError, InvalidArgumentError, NotFoundError, StoreError, shown
 from hitherto.notset import NOT_SET, NotSetType
 from hitherto.records import ThreadRecord
 from hitherto.scope import SearchScope, check_id, resolve_for_client
@@ -104,6 +104,31 @@ class AgentMemory(ProfileVerbs, MemoryVerbs, LinkVerbs):
     ) -> None:
         """Close the client."""
         await self.close_async()
+
+    def for_user(self, /, user_id: str, **options: Any) -> AgentMemory:
+        """Open a client that can reach one user's records only, because the database shows it no others.
+
+        Args:
+            user_id: The user.
+            **options: ``role``, ``url`` and ``pool_size`` as :meth:`PostgresStore.for_user
+                <hitherto.store.postgres.store.PostgresStore.for_user>` takes them.
+
+        Returns:
+            The client; closing it leaves this one open.
+
+        Raises:
+            StoreError: If the store is not one of PostgreSQL, or does not isolate users yet.
+        """
+        bound = getattr(self._session.store, "for_user", None)
+        if bound is None:
+            raise StoreError(
+                "only PostgreSQL keeps users apart in the database; this store has no for_user()"
+            )
+        client = object.__new__(AgentMemory)
+        client._session = Session(bound(user_id, **options), self._session.search_config, owns_store=True)
+        return client
+
+    for_user_async = awaitable(for_user)
 
     def create_thread(
         self,

@@ -8,18 +8,22 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from sqlalchemy import Connection, make_url, text
 from sqlalchemy.exc import ArgumentError
 
+from hitherto.aio import awaitable
 from hitherto.errors import AlreadyStoredError, ArgumentTypeError, InvalidArgumentError, StoreError, shown
 from hitherto.lifetime import Clock, MemoryRetentionConfig, utc_now
 from hitherto.models.base import Fingerprint
+from hitherto.scope import check_id
 from hitherto.store.base import SearchStrategy
 from hitherto.store.postgres.engine import PostgresEngine
 from hitherto.store.postgres.errors import InterruptedTransactionError, translate_errors
 from hitherto.store.postgres.index import POSTGRES_INDEX, index_ddl, settle
+from hitherto.store.postgres.isolation import DEFAULT_ROLE, bind, check_role, isolate, read_seal
 from hitherto.store.settings import SearchSettings
 from hitherto.store.sql import fingerprint
 from hitherto.store.sql.migrate import SchemaPolicy, check_current, check_policy, prepare, read_version
@@ -28,6 +32,7 @@ from hitherto.store.sql.store import SqlMemoryStore
 from hitherto.store.sql.tables import SCHEMA_VERSION
 
 if TYPE_CHECKING:
+    import psycopg
     from sqlalchemy import URL
 
     from hitherto.models.base import Embedder
@@ -42,6 +47,30 @@ _HAS_VERSION: Final = text("SELECT to_regclass('schema_version') IS NOT NULL")
 _HAS_VECTOR: Final = text("SELECT count(*) FROM pg_extension WHERE extname = 'vector'")
 _TRIES: Final = 8
 _FIRST_PAUSE_S: Final = 0.05
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """Whom every connection of a store acts for.
+
+    Attributes:
+        user_id: The user.
+        seal: The user's seal.
+        role: The role to act as, or None for that of the login.
+    """
+
+    user_id: str
+    seal: str
+    role: str | None
+
+    def settle(self, driver: psycopg.Connection[Any]) -> None:
+        """Prepare a new connection.
+
+        Args:
+            driver: The connection.
+        """
+        settle(driver)
+        bind(driver, self.user_id, self.seal, self.role)
 
 
 def _again(name: str) -> Any:
@@ -102,6 +131,7 @@ class PostgresStore(SqlMemoryStore):
         read_only: bool = False,
         check_embedder: bool = True,
         clock: Clock = utc_now,
+        _bound: Bound | None = None,
     ) -> None:
         super().__init__(
             embedder=embedder,
@@ -116,13 +146,23 @@ class PostgresStore(SqlMemoryStore):
         policy = check_policy(schema_policy)
         self._ddl = index_ddl(_checked_count(partitions, "partitions"))
         self._adding = threading.local()
+        self._options: dict[str, Any] = {
+            "embedder": embedder,
+            "memory_retention_config": memory_retention_config,
+            "search_strategy": search_strategy,
+            "busy_timeout_s": busy_timeout_s,
+            "search_settings": search_settings,
+            "read_only": read_only,
+            "clock": clock,
+        }
+        self._url = url
         self._engine = PostgresEngine(
             parsed,
             where=self._where,
             read_only=read_only,
             pool_size=_checked_count(pool_size, "pool_size"),
             busy_timeout_s=_checked_timeout(busy_timeout_s),
-            settle=settle,
+            settle=settle if _bound is None else _bound.settle,
         )
         self._index = ShelfSearch(
             POSTGRES_INDEX, strategy=search_strategy, cache_bytes=cache_bytes, settings=settings
@@ -160,6 +200,56 @@ class PostgresStore(SqlMemoryStore):
             if not conn.execute(_HAS_VECTOR).scalar():
                 conn.execute(text("CREATE EXTENSION vector"))
             prepare(conn, policy, index_ddl=self._ddl, where=self._where)
+
+    def isolate_users(self, role: str = DEFAULT_ROLE) -> None:
+        """Let the database itself keep users apart, for connections of a role; calling it again does nothing new.
+
+        Row-level security then holds for every role but the owner of the tables, to whom this store stays open.
+
+        Args:
+            role: The role that :meth:`for_user` acts as; it is created if there is none.
+
+        Raises:
+            InvalidArgumentError: If the role's name is not made of small letters, digits and underscores.
+            StoreError: If this connection may not create a role or does not own the tables.
+        """
+        with self._write() as conn:
+            isolate(conn, role)
+
+    isolate_users_async = awaitable(isolate_users)
+
+    def for_user(
+        self, user_id: str, *, role: str = DEFAULT_ROLE, url: str | None = None, pool_size: int = 2
+    ) -> PostgresStore:
+        """Open this store for one end user: its connections cannot read or write another's rows, whatever the SQL.
+
+        Args:
+            user_id: The user.
+            role: The role that was given to :meth:`isolate_users`.
+            url: The same database with a login that is a member of the role and owns nothing. Without one the
+                connections take the role on by ``SET ROLE``, which a hostile statement could take back.
+            pool_size: How many connections it uses at most.
+
+        Returns:
+            A store that is closed on its own.
+
+        Raises:
+            SchemaError: If :meth:`isolate_users` was never called.
+            InvalidIdError: If the user's id is none.
+        """
+        check_role(role)
+        user_id = check_id(user_id, argument="user_id")
+        with self._read() as conn:
+            seal = read_seal(conn, user_id, self._where)
+        return PostgresStore(
+            self._url if url is None else url,
+            schema_policy=SchemaPolicy.REQUIRE_EXISTING,
+            pool_size=pool_size,
+            _bound=Bound(user_id, seal, role if url is None else None),
+            **self._options,
+        )
+
+    for_user_async = awaitable(for_user)
 
     @property
     def memory_store_id(self) -> str:
