@@ -27,6 +27,7 @@ app.command("list")(memories.list_)
 app.command("delete")(memories.delete)
 app.command("stats")(stores.stats)
 app.command("reembed")(stores.reembed)
+app.command("copy")(stores.copy)
 app.command("purge")(stores.purge)
 app.command("erase")(stores.erase)
 

@@ -144,7 +144,6 @@ def _fetch() -> str:
 
 
 POSTGRES_INDEX: Final = IndexSql(
-    ddl=(),
     put_entry="INSERT " + INTO_ENTRIES,
     put_vector="INSERT INTO vectors (user_no, record_no, chunk_no, vector) VALUES (?, ?, ?, ?)",
     vector="vector_send(v.vector)",
@@ -156,5 +155,10 @@ POSTGRES_INDEX: Final = IndexSql(
     pack_vector=PgVector,
     unpack_vectors=_unpack_vectors,
     stored_bytes=_stored_bytes,
+    after_copy=tuple(
+        f"SELECT setval(pg_get_serial_sequence('{table}', '{column}'), coalesce(max({column}), 0) + 1, false) "  # noqa: S608
+        f"FROM {table}"
+        for table, column in (("links", "link_no"), ("jobs", "job_no"))
+    ),
     matching=_matching,
 )

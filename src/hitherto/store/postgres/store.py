@@ -115,6 +115,8 @@ class PostgresStore(SqlMemoryStore):
         StoreError: If the database cannot be reached or refuses.
     """
 
+    _index_sql = POSTGRES_INDEX
+
     def __init__(
         self,
         url: str,

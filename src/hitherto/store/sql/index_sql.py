@@ -48,7 +48,6 @@ class IndexSql:
     """What the index is in one database.
 
     Attributes:
-        ddl: What is created beside the tables that all SQL backends share.
         put_entry: Writes an entry, in place of one with the same key.
         put_vector: Writes a vector likewise.
         vector: The stored vector as bytes; the table is ``v``.
@@ -60,10 +59,10 @@ class IndexSql:
         pack_vector: Returns a unit vector as a value.
         unpack_vectors: Returns the rows of stored vectors of one size, joined.
         stored_bytes: Returns how long the stored bytes are of a vector of so many dimensions.
+        after_copy: What is run when rows were copied in with their numbers.
         matching: Returns which records pass a metadata filter, of a list of numbers.
     """
 
-    ddl: tuple[str, ...]
     put_entry: str
     put_vector: str
     vector: str
@@ -75,4 +74,5 @@ class IndexSql:
     pack_vector: Callable[[NDArray[np.float32]], Any]
     unpack_vectors: Callable[[Sequence[bytes]], NDArray[np.float32]]
     stored_bytes: Callable[[int], int]
+    after_copy: tuple[str, ...]
     matching: Callable[[Connection, Filter, Sequence[int]], set[int]]

@@ -72,7 +72,6 @@ def _metadata(text: str | None) -> dict[str, Any] | None:
 
 
 SQLITE_INDEX: Final = IndexSql(
-    ddl=INDEX_DDL,
     put_entry="INSERT OR REPLACE " + INTO_ENTRIES,
     put_vector="INSERT OR REPLACE INTO vectors (user_no, record_no, chunk_no, vector) VALUES (?, ?, ?, ?)",
     vector="v.vector",
@@ -89,5 +88,6 @@ SQLITE_INDEX: Final = IndexSql(
     pack_vector=_pack_vector,
     unpack_vectors=_unpack_vectors,
     stored_bytes=_stored_bytes,
+    after_copy=(),
     matching=_matching,
 )

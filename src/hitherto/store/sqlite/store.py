@@ -72,6 +72,8 @@ class SQLiteStore(SqlMemoryStore):
         ['f1']
     """
 
+    _index_sql = SQLITE_INDEX
+
     def __init__(
         self,
         path: str | os.PathLike[str] = ":memory:",
