@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -14,7 +14,7 @@ from psycopg.pq import Format
 from sqlalchemy import bindparam, select
 
 from hitherto.store.sql.entries import INTO_ENTRIES
-from hitherto.store.sql.index_sql import IndexSql
+from hitherto.store.sql.index_sql import Driver, IndexSql, Key
 from hitherto.store.sql.rows import RECORD_COLUMNS
 from hitherto.store.sql.tables import records, scopes
 
@@ -34,6 +34,11 @@ _ENTRIES: Final = """CREATE TABLE entries (
     tokens BYTEA NOT NULL, dates BYTEA NOT NULL, code BYTEA,
     PRIMARY KEY (user_no, record_no, chunk_no)
 ) PARTITION BY HASH (user_no)"""
+_SOME_VECTORS: Final = (
+    "SELECT wanted.place - 1, vector_send(v.vector) "
+    "FROM unnest(?::bigint[], ?::bigint[], ?::int[]) WITH ORDINALITY AS wanted (user_no, record_no, chunk_no, place) "
+    "JOIN vectors v USING (user_no, record_no, chunk_no)"
+)
 _CANDIDATES: Final = select(records.c.record_no, records.c.metadata).where(
     records.c.record_no.in_(bindparam("numbers", expanding=True))
 )
@@ -128,6 +133,12 @@ def _unpack_vectors(blobs: Sequence[bytes]) -> NDArray[np.float32]:
     return np.ascontiguousarray(rows[:, _HEAD:]).view(">f4").astype(np.float32)
 
 
+def _some_vectors(driver: Driver, keys: Sequence[Key]) -> Iterator[tuple[int, bytes]]:
+    # In one statement: each would be a way to the server and back.
+    users, numbers, chunks = zip(*keys, strict=True) if keys else ((), (), ())
+    return iter(driver.execute(_SOME_VECTORS, (list(users), list(numbers), list(chunks))).fetchall())
+
+
 def _stored_bytes(dimension: int) -> int:
     return _HEAD + 4 * dimension
 
@@ -154,6 +165,7 @@ POSTGRES_INDEX: Final = IndexSql(
     pack_numbers=list,
     pack_vector=PgVector,
     unpack_vectors=_unpack_vectors,
+    some_vectors=_some_vectors,
     stored_bytes=_stored_bytes,
     after_copy=tuple(
         f"SELECT setval(pg_get_serial_sequence('{table}', '{column}'), coalesce(max({column}), 0) + 1, false) "  # noqa: S608

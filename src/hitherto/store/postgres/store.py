@@ -24,10 +24,11 @@ from hitherto.store.postgres.engine import PostgresEngine
 from hitherto.store.postgres.errors import InterruptedTransactionError, translate_errors
 from hitherto.store.postgres.index import POSTGRES_INDEX, index_ddl, settle
 from hitherto.store.postgres.isolation import DEFAULT_ROLE, bind, check_role, isolate, read_seal
+from hitherto.store.postgres.search import INDEX_NAME, MOST_INDEXED, PostgresSearch
 from hitherto.store.settings import SearchSettings
 from hitherto.store.sql import fingerprint
 from hitherto.store.sql.migrate import SchemaPolicy, check_current, check_policy, prepare, read_version
-from hitherto.store.sql.shelf_search import DEFAULT_CACHE_BYTES, ShelfSearch
+from hitherto.store.sql.shelf_search import DEFAULT_CACHE_BYTES
 from hitherto.store.sql.store import SqlMemoryStore
 from hitherto.store.sql.tables import SCHEMA_VERSION
 
@@ -166,7 +167,7 @@ class PostgresStore(SqlMemoryStore):
             busy_timeout_s=_checked_timeout(busy_timeout_s),
             settle=settle if _bound is None else _bound.settle,
         )
-        self._index = ShelfSearch(
+        self._index = PostgresSearch(
             POSTGRES_INDEX, strategy=search_strategy, cache_bytes=cache_bytes, settings=settings
         )
         try:
@@ -202,6 +203,31 @@ class PostgresStore(SqlMemoryStore):
             if not conn.execute(_HAS_VECTOR).scalar():
                 conn.execute(text("CREATE EXTENSION vector"))
             prepare(conn, policy, index_ddl=self._ddl, where=self._where)
+
+    def index_vectors(self) -> None:
+        """Build the HNSW index of all vectors, for searches by a vector alone in more than ``exact_rows`` records.
+
+        Adding records takes longer with it, and building it blocks writes. A user's records are searched without it.
+
+        Raises:
+            InvalidArgumentError: If there are no vectors yet, or they have more than 4,000 dimensions.
+        """
+        with self._write() as conn:
+            stored = fingerprint.read_fingerprint(conn)
+            if stored is None or stored.dimension > MOST_INDEXED:
+                raise InvalidArgumentError(
+                    f"vectors are indexed when there are some, of up to {MOST_INDEXED} dimensions; there are "
+                    + ("none" if stored is None else f"some of {stored.dimension}")
+                )
+            conn.exec_driver_sql(f"DROP INDEX IF EXISTS {INDEX_NAME}")
+            conn.exec_driver_sql(
+                f"CREATE INDEX {INDEX_NAME} ON vectors USING hnsw "
+                f"((vector::halfvec({stored.dimension})) halfvec_cosine_ops)"
+            )
+        with self._write() as conn:
+            conn.exec_driver_sql("ANALYZE vectors, entries")
+
+    index_vectors_async = awaitable(index_vectors)
 
     def isolate_users(self, role: str = DEFAULT_ROLE) -> None:
         """Let the database itself keep users apart, for connections of a role; calling it again does nothing new.

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from hitherto.filters import Filter
 
 
+Key = tuple[int, int, int]
+
+
 class Cursor(Protocol):
     """What a statement returns."""
 
@@ -58,6 +61,7 @@ class IndexSql:
         pack_numbers: Returns a list of numbers as a value.
         pack_vector: Returns a unit vector as a value.
         unpack_vectors: Returns the rows of stored vectors of one size, joined.
+        some_vectors: Reads stored vectors by user, record and chunk; yields the place of each that is there.
         stored_bytes: Returns how long the stored bytes are of a vector of so many dimensions.
         after_copy: What is run when rows were copied in with their numbers.
         matching: Returns which records pass a metadata filter, of a list of numbers.
@@ -73,6 +77,7 @@ class IndexSql:
     pack_numbers: Callable[[Sequence[int]], Any]
     pack_vector: Callable[[NDArray[np.float32]], Any]
     unpack_vectors: Callable[[Sequence[bytes]], NDArray[np.float32]]
+    some_vectors: Callable[[Driver, Sequence[Key]], Iterable[tuple[int, bytes]]]
     stored_bytes: Callable[[int], int]
     after_copy: tuple[str, ...]
     matching: Callable[[Connection, Filter, Sequence[int]], set[int]]

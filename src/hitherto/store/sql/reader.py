@@ -45,9 +45,6 @@ _GONE: Final = {
         "WHERE s.version > ? AND t.user_no = s.user_no AND t.version > ?"
     ),
 }
-_SOME_VECTORS: Final = (
-    "SELECT {vector} FROM vectors v WHERE v.user_no = ? AND v.record_no = ? AND v.chunk_no = ?"
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,11 +131,10 @@ def read_vectors(
         columns.chunk_no[rows].tolist(),
         strict=True,
     )
-    size, statement = sql.stored_bytes(dimension), _SOME_VECTORS.format(vector=sql.vector)
-    for place, key in enumerate(keys):
-        found = driver.execute(statement, key).fetchone()
-        if found is not None and len(found[0]) == size:
-            vectors[place] = sql.unpack_vectors([found[0]])[0]
+    size = sql.stored_bytes(dimension)
+    for place, stored in sql.some_vectors(driver, list(keys)):
+        if len(stored) == size:
+            vectors[place] = sql.unpack_vectors([stored])[0]
     return vectors
 
 

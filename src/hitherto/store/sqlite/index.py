@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -12,7 +12,7 @@ from sqlalchemy import bindparam, column, func, select
 from sqlalchemy.dialects import sqlite
 
 from hitherto.store.sql.entries import INTO_ENTRIES
-from hitherto.store.sql.index_sql import IndexSql
+from hitherto.store.sql.index_sql import Driver, IndexSql, Key
 from hitherto.store.sql.rows import RECORD_COLUMNS
 from hitherto.store.sql.tables import records, scopes
 from hitherto.store.sql.where import filter_condition
@@ -35,6 +35,7 @@ INDEX_DDL: Final = (
 )
 """What SQLite has beside the tables that all SQL backends share."""
 
+_ONE_VECTOR: Final = "SELECT vector FROM vectors WHERE user_no = ? AND record_no = ? AND chunk_no = ?"
 _AMONG: Final = records.c.record_no.in_(
     select(func.json_each(bindparam("numbers")).table_valued(column("value")).c.value)
 )
@@ -53,6 +54,13 @@ def _pack_vector(unit: NDArray[np.float32]) -> bytes:
 
 def _unpack_vectors(blobs: Sequence[bytes]) -> NDArray[np.float32]:
     return np.frombuffer(b"".join(blobs), "<f4").reshape(len(blobs), -1)
+
+
+def _some_vectors(driver: Driver, keys: Sequence[Key]) -> Iterator[tuple[int, bytes]]:
+    for place, key in enumerate(keys):
+        found = driver.execute(_ONE_VECTOR, key).fetchone()
+        if found is not None:
+            yield place, found[0]
 
 
 def _stored_bytes(dimension: int) -> int:
@@ -87,6 +95,7 @@ SQLITE_INDEX: Final = IndexSql(
     pack_numbers=json.dumps,
     pack_vector=_pack_vector,
     unpack_vectors=_unpack_vectors,
+    some_vectors=_some_vectors,
     stored_bytes=_stored_bytes,
     after_copy=(),
     matching=_matching,
