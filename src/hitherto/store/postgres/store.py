@@ -100,6 +100,7 @@ class PostgresStore(SqlMemoryStore):
         search_strategy: What a search looks at.
         busy_timeout_s: How long a write waits for others, and a call for a free connection, in seconds.
         pool_size: How many connections this store uses at most.
+        replica_url: A streaming replica that reads go to, once it has what this store wrote; else they go to url.
         partitions: Into how many parts a new store's index is divided, by a hash of the user.
         cache_bytes: How much memory cached indexes may take.
         search_settings: How words, meaning and context are weighed; None for the defaults.
@@ -128,6 +129,7 @@ class PostgresStore(SqlMemoryStore):
         search_strategy: SearchStrategy = SearchStrategy.HYBRID,
         busy_timeout_s: float = 30.0,
         pool_size: int = 8,
+        replica_url: str | None = None,
         partitions: int = 16,
         cache_bytes: int = DEFAULT_CACHE_BYTES,
         search_settings: SearchSettings | None = None,
@@ -159,21 +161,26 @@ class PostgresStore(SqlMemoryStore):
             "clock": clock,
         }
         self._url = url
-        self._engine = PostgresEngine(
-            parsed,
-            where=self._where,
-            read_only=read_only,
-            pool_size=_checked_count(pool_size, "pool_size"),
-            busy_timeout_s=_checked_timeout(busy_timeout_s),
-            settle=settle if _bound is None else _bound.settle,
-        )
+        connections: dict[str, Any] = {
+            "where": self._where,
+            "pool_size": _checked_count(pool_size, "pool_size"),
+            "busy_timeout_s": _checked_timeout(busy_timeout_s),
+            "settle": settle if _bound is None else _bound.settle,
+        }
+        self._engine = PostgresEngine(parsed, read_only=read_only, **connections)
+        self._replica: PostgresEngine | None = None
         self._index = PostgresSearch(
             POSTGRES_INDEX, strategy=search_strategy, cache_bytes=cache_bytes, settings=settings
         )
         try:
             self._repeated(lambda: self._open(policy, check_embedder=check_embedder))
+            if replica_url is not None:
+                self._replica = PostgresEngine(
+                    _checked_url(replica_url, argument="replica_url"), read_only=True, **connections
+                )
+                self._engine.follow = True
         except BaseException:
-            self._engine.close()
+            self.close()
             raise
 
     def _open(self, policy: SchemaPolicy, *, check_embedder: bool) -> None:
@@ -293,8 +300,15 @@ class PostgresStore(SqlMemoryStore):
 
     @contextmanager
     def _read(self) -> Iterator[Connection]:
-        with translate_errors(self._where), self._engine.read() as conn:
-            yield conn
+        with translate_errors(self._where):
+            if self._replica is not None:
+                with self._replica.read(through=self._engine.written) as copied:
+                    if copied is not None:
+                        yield copied
+                        return
+            with self._engine.read() as conn:
+                assert conn is not None  # noqa: S101  only a replica may be behind
+                yield conn
 
     @contextmanager
     def _write(self) -> Iterator[Connection]:
@@ -357,11 +371,13 @@ class PostgresStore(SqlMemoryStore):
     def close(self) -> None:
         """Free connections and caches; calling it again does nothing."""
         self._engine.close()
+        if self._replica is not None:
+            self._replica.close()
 
 
-def _checked_url(url: object) -> URL:
+def _checked_url(url: object, argument: str = "url") -> URL:
     if not isinstance(url, str):
-        raise ArgumentTypeError(f"url must be a str, got {shown(url)}", argument="url")
+        raise ArgumentTypeError(f"{argument} must be a str, got {shown(url)}", argument=argument)
     try:
         parsed = make_url(url)
     except ArgumentError:
@@ -369,9 +385,9 @@ def _checked_url(url: object) -> URL:
     if parsed is None or not url.startswith(SCHEMES):
         # A URL may hold a password, so it is not shown.
         raise InvalidArgumentError(
-            f"url must be like postgresql://user:password@host:port/name, got one that starts with "
+            f"{argument} must be like postgresql://user:password@host:port/name, got one that starts with "
             f"{url.split(':')[0]!r}",
-            argument="url",
+            argument=argument,
         )
     return parsed.set(drivername="postgresql+psycopg")
 
