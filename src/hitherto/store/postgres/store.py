@@ -22,6 +22,7 @@ from hitherto.scope import check_id
 from hitherto.store.base import SearchStrategy
 from hitherto.store.postgres.engine import PostgresEngine
 from hitherto.store.postgres.errors import InterruptedTransactionError, translate_errors
+from hitherto.store.postgres.extension import prepare_extension
 from hitherto.store.postgres.index import POSTGRES_INDEX, index_ddl, settle
 from hitherto.store.postgres.isolation import DEFAULT_ROLE, bind, check_role, isolate, read_seal
 from hitherto.store.postgres.search import INDEX_NAME, MOST_INDEXED, PostgresSearch
@@ -45,7 +46,6 @@ T = TypeVar("T")
 
 SCHEMES: Final = ("postgresql://", "postgres://")
 _HAS_VERSION: Final = text("SELECT to_regclass('schema_version') IS NOT NULL")
-_HAS_VECTOR: Final = text("SELECT count(*) FROM pg_extension WHERE extname = 'vector'")
 _TRIES: Final = 8
 _FIRST_PAUSE_S: Final = 0.05
 
@@ -207,8 +207,7 @@ class PostgresStore(SqlMemoryStore):
                 check_current(version, self._where)
         # The lock that every write takes lets one process at a time create or upgrade; the next finds it done.
         with self._write() as conn:
-            if not conn.execute(_HAS_VECTOR).scalar():
-                conn.execute(text("CREATE EXTENSION vector"))
+            prepare_extension(conn, self._where)
             prepare(conn, policy, index_ddl=self._ddl, where=self._where)
 
     def index_vectors(self) -> None:
