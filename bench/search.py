@@ -1,8 +1,9 @@
-"""Measures searches in a SQLite store: python bench/search.py --records 10000 100000.
+"""Measures searches in a store: python bench/search.py --records 10000 100000 [--backend postgres --url URL].
 
 A store of 1,000 users, one of whom has a tenth of all records: messages of made-up words in threads of 20, with
 clustered vectors of 384 numbers. Each shape of search runs beside a floor: NumPy's product of the query with a
-matrix that is in memory already, and SQLite's look-up of ten rows by their key. Nothing leaves this machine.
+matrix that is in memory already, and the database's look-up of ten rows by their key. In PostgreSQL each size has a
+schema of its own, which is built only where absent. Nothing leaves this machine and the server that is named.
 """
 
 from __future__ import annotations
@@ -10,7 +11,6 @@ from __future__ import annotations
 import argparse
 import json
 import resource
-import sqlite3
 import tempfile
 import time
 from collections.abc import Callable, Iterator
@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 from rich.progress import Progress
 
+from hitherto.store.sql.store import SqlMemoryStore
 from hitherto.store.sqlite.store import SQLiteStore
 from hitherto.text import STOP_WORDS
 
@@ -94,7 +95,7 @@ class World:
         return [f"user-{number}" for number in numbers.tolist()]
 
 
-def build(store: SQLiteStore, world: World, progress: Progress) -> tuple[list[float], NDArray[np.float32]]:
+def build(store: SqlMemoryStore, world: World, progress: Progress) -> tuple[list[float], NDArray[np.float32]]:
     """Store a world; return the seconds of each batch, and the heavy user's vectors."""
     task = progress.add_task(f"storing {world.records:,} records", total=world.records)
     users, seconds, heavy = world.users(), [], []
@@ -148,17 +149,57 @@ def line(
     )
 
 
-def floor_of(path: Path, matrix: NDArray[np.float32], world: World) -> Callable[[], object]:
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where the store of one size is.
+
+    Attributes:
+        path: The file, or the name of what is kept beside a schema.
+        url: The schema's URL; None for a file.
+    """
+
+    path: Path
+    url: str | None = None
+
+    def opened(self, **options: object) -> SqlMemoryStore:
+        """Open the store."""
+        if self.url is None:
+            return SQLiteStore(self.path, durability="normal", **options)
+        from hitherto.store.postgres.store import PostgresStore
+
+        return PostgresStore(self.url, **options)
+
+    def is_built(self) -> bool:
+        """Return whether the store is there, with the vectors of the heavy user beside it."""
+        if not self.path.with_suffix(".npy").exists():
+            return False
+        with self.opened() as store:
+            return bool(store.statistics()["records"])
+
+
+def place_of(folder: Path, records: int, url: str | None) -> Place:
+    """Return the place of a size, making its schema where there is to be one."""
+    if url is None:
+        return Place(folder / f"{records}.db")
+    import psycopg
+
+    schema = f"bench_{records}"
+    with psycopg.connect(url, autocommit=True) as conn:
+        conn.execute(f"CREATE SCHEMA IF NOT EXISTS {schema}")
+    mark = "&" if "?" in url else "?"
+    return Place(folder / f"postgres-{records}.db", f"{url}{mark}options=-csearch_path%3D{schema},public")
+
+
+def floor_of(store: SqlMemoryStore, matrix: NDArray[np.float32], world: World) -> Callable[[], object]:
     """Return the floor: one product, the ten best, ten rows by key."""
-    conn = sqlite3.connect(path)
-    questions = iter_vectors(world)
+    questions, sql = iter_vectors(world), store._index_sql
 
     def run() -> object:
         scores = matrix @ next(questions)
         best = np.argpartition(-scores, 10)[:10] + 1
-        marks = ",".join("?" * 10)
-        query = f"SELECT * FROM records WHERE record_no IN ({marks})"
-        return conn.execute(query, best.tolist()).fetchall()
+        with store._read() as conn:
+            query = "SELECT * FROM records WHERE " + sql.among
+            return sql.driver(conn).execute(query, (sql.pack_numbers(best.tolist()),)).fetchall()
 
     return run
 
@@ -180,30 +221,30 @@ def scoped(user: str | None) -> dict[str, object]:
     return {} if user is None else {"user_id": user, "exact_user_match": True}
 
 
-def measure(path: Path, world: World, heavy: NDArray[np.float32], *, times: int) -> Iterator[Line]:
+def measure(place: Place, world: World, heavy: NDArray[np.float32], *, times: int) -> Iterator[Line]:
     """Measure every shape in a store that was built."""
     vectors, texts = iter_vectors(world), iter_texts(world)
     opened = []
     for _ in range(5):
         begin = time.perf_counter()
-        store = SQLiteStore(path)
+        store = place.opened()
         opened.append((time.perf_counter() - begin) * 1000)
         store.close()
     yield line(world, "open", opened)
     first = []
     for _ in range(5):
-        with SQLiteStore(path) as store:
+        with place.opened() as store:
             first += timed(lambda: store.search(None, query_vector=next(vectors), **scoped(HEAVY)), times=1)
     yield line(world, "first search of the heavy user", first)
-    with SQLiteStore(path, cache_bytes=2**30) as store:
-        yield from _warm(store, path, world, heavy, vectors, texts, times=times)
+    with place.opened(cache_bytes=2**30) as store:
+        yield from _warm(store, world, heavy, vectors, texts, times=times)
 
 
-def _warm(store, path, world, heavy, vectors, texts, *, times):
+def _warm(store, world, heavy, vectors, texts, *, times):
     middle = [f"user-{1 + number % (USERS - 1)}" for number in range(50)]
     for user in [HEAVY, *middle]:
         store.search(next(texts), query_vector=next(vectors), **scoped(user))
-    floor = floor_of(path, heavy, world)
+    floor = floor_of(store, heavy, world)
     shapes = {
         "heavy user, hybrid": lambda: store.search(next(texts), query_vector=next(vectors), **scoped(HEAVY)),
         "heavy user, vector": lambda: store.search(None, query_vector=next(vectors), **scoped(HEAVY)),
@@ -230,16 +271,14 @@ def _warm(store, path, world, heavy, vectors, texts, *, times):
         "unscoped, hybrid": lambda: store.search(next(texts), query_vector=next(vectors)),
         "unscoped, words": lambda: store.search(next(texts)),
     }.items():
-        more = {} if "vector" not in shape else {"recall": _recall_of_all(store, path, vectors)}
+        more = {} if "vector" not in shape else {"recall": _recall_of_all(store, vectors)}
         yield line(world, shape, timed(call, times=count), **more)
 
 
 def _recall(store, heavy, vectors) -> float:
-    with store._engine.read() as conn:
-        numbers = conn.exec_driver_sql(
-            "SELECT r.id FROM records r JOIN scopes s USING (user_no) WHERE s.user_id = ? ORDER BY r.record_no",
-            (HEAVY,),
-        ).fetchall()
+    query = "SELECT r.id FROM records r JOIN scopes s ON s.user_no = r.user_no WHERE s.user_id = ? ORDER BY r.record_no"
+    with store._read() as conn:
+        numbers = store._index_sql.driver(conn).execute(query, (HEAVY,)).fetchall()
     ids = [row[0] for row in numbers]
     hits = []
     for _ in range(20):
@@ -250,17 +289,26 @@ def _recall(store, heavy, vectors) -> float:
     return round(float(np.mean(hits)), 3)
 
 
-def _recall_of_all(store, path, vectors) -> float:
+def _recall_of_all(store, vectors) -> float:
     queries = np.stack([next(vectors) for _ in range(50)])
-    conn = sqlite3.connect(path)
+    sql = store._index_sql
     best: list[list[tuple[float, str]]] = [[] for _ in queries]
-    cursor = conn.execute("SELECT r.id, v.vector FROM vectors v JOIN records r USING (record_no)")
-    while block := cursor.fetchmany(20_000):
-        matrix = np.frombuffer(b"".join([row[1] for row in block]), "<f4").reshape(len(block), -1)
+    after = 0
+    while True:
+        query = (
+            f"SELECT r.record_no, r.id, {sql.vector} FROM records r JOIN vectors v ON v.user_no = r.user_no "
+            "AND v.record_no = r.record_no WHERE r.record_no > ? ORDER BY r.record_no LIMIT 20000"
+        )
+        with store._read() as conn:
+            block = sql.driver(conn).execute(query, (after,)).fetchall()
+        if not block:
+            break
+        after = block[-1][0]
+        matrix = sql.unpack_vectors([row[2] for row in block])
         scores = queries @ matrix.T
         for number, row in enumerate(scores):
             top = np.argpartition(-row, 10)[:10].tolist()
-            best[number] = sorted(best[number] + [(float(row[place]), block[place][0]) for place in top])[
+            best[number] = sorted(best[number] + [(float(row[place]), block[place][1]) for place in top])[
                 -10:
             ]
     hits = []
@@ -288,20 +336,24 @@ def main() -> None:
     parser.add_argument("--times", type=int, default=200, help="searches of each shape")
     parser.add_argument("--folder", type=Path, help="where to keep the stores; built only where absent")
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
+    parser.add_argument("--backend", choices=("sqlite", "postgres"), default="sqlite")
+    parser.add_argument("--url", help="with --backend postgres: the database")
     given = parser.parse_args()
+    if (given.backend == "postgres") != (given.url is not None):
+        parser.error("--backend postgres and --url belong together")
     lines: list[Line] = []
     with tempfile.TemporaryDirectory() as temporary, Progress(disable=given.json) as progress:
         folder = given.folder or Path(temporary)
         folder.mkdir(parents=True, exist_ok=True)
         for records in given.records:
-            world, path = World(records), folder / f"{records}.db"
-            kept = path.with_suffix(".npy")
-            if not path.exists():
-                with SQLiteStore(path, durability="normal") as store:
+            world, place = World(records), place_of(folder, records, given.url)
+            kept = place.path.with_suffix(".npy")
+            if not place.is_built():
+                with place.opened(schema_policy="recreate") as store:
                     seconds, heavy = build(store, world, progress)
                 np.save(kept, heavy)
                 lines.append(line(world, f"adding {BATCH:,} records", [item * 1000 for item in seconds]))
-            lines.extend(measure(path, world, np.load(kept), times=given.times))
+            lines.extend(measure(place, world, np.load(kept), times=given.times))
             peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
             lines.append(Line(records, "peak memory of the benchmark, MB", round(peak, 1), round(peak, 1)))
     if given.json:

@@ -14,7 +14,7 @@ from hitherto.client.links import LinkVerbs
 from hitherto.client.memories import MemoryVerbs
 from hitherto.client.profiles import ProfileVerbs
 from hitherto.client.threads import ThreadVerbs, checked_config
-from hitherto.errors import ArgumentTypeError, InvalidArgumentError, shown
+from hitherto.errors import ArgumentTypeError, InvalidArgumentError, StoreError, shown
 from hitherto.events import observed
 from hitherto.extraction.config import ExtractionSettings, MemoryExtractionConfig
 from hitherto.extraction.options import check_llm, read_options, split_options
@@ -126,6 +126,40 @@ class AgentMemory(ThreadVerbs, ProfileVerbs, MemoryVerbs, LinkVerbs, ImageVerbs,
     ) -> None:
         """Close the client."""
         await self.close_async()
+
+    def for_user(self, /, user_id: str, **options: Any) -> AgentMemory:
+        """Open a client that can reach one user's records only, because the database shows it no others.
+
+        Args:
+            user_id: The user.
+            **options: ``role``, ``url`` and ``pool_size`` as :meth:`PostgresStore.for_user
+                <hitherto.store.postgres.store.PostgresStore.for_user>` takes them.
+
+        Returns:
+            The client; closing it leaves this one open.
+
+        Raises:
+            StoreError: If the store is not one of PostgreSQL, or does not isolate users yet.
+        """
+        bound = getattr(self._session.store, "for_user", None)
+        if bound is None:
+            raise StoreError(
+                "only PostgreSQL keeps users apart in the database; this store has no for_user()"
+            )
+        client = object.__new__(AgentMemory)
+        shared = self._session
+        client._session = Session(
+            bound(user_id, **options),
+            shared.search_config,
+            owns_store=True,
+            llm=shared.llm,
+            extraction=shared.extraction,
+            image_limits=shared.image_limits,
+            pruner=shared.pruner,
+        )
+        return client
+
+    for_user_async = awaitable(for_user)
 
     def search(
         self,

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from hitherto.store.sql.migrate import create, upgrade
 from hitherto.store.sqlite.engine import SqliteEngine
-from hitherto.store.sqlite.entries import INDEX_DDL
+from hitherto.store.sqlite.index import INDEX_DDL
 from hitherto.store.sqlite.store import SQLiteStore
 
 

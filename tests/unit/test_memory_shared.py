@@ -36,6 +36,7 @@ ARGUMENTS: dict[str, tuple[Any, ...]] = {
     "delete_message": ("m",),
     "delete_thread": ("t",),
     "delete_user": ("u",),
+    "for_user": ("u",),
     "get_message": ("m",),
     "get_thread": ("t",),
     "link_records": ("a", "memory", "b", "memory", "supports"),

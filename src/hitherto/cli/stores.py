@@ -1,4 +1,4 @@
-"""Commands on a store as a whole: stats, reembed, purge, erase."""
+"""Commands on a store as a whole: stats, reembed, copy, purge, erase."""
 
 from __future__ import annotations
 
@@ -49,6 +49,36 @@ def reembed(
         print_json({"reembedded": count, "embedder": str(model.fingerprint)})
     else:
         typer.echo(f"{count} records now have vectors of {model.fingerprint}")
+
+
+def copy(
+    source: Annotated[str, typer.Argument(help="The store that is read: a file, or postgresql://…")],
+    target: Annotated[str, typer.Argument(help="A store that does not exist yet, or is empty.")],
+    as_json: AsJson = False,
+) -> None:
+    """Copy a store into another one, and compare both. What was interrupted is resumed."""
+    from rich.progress import Progress
+
+    from hitherto.store.opening import open_store
+    from hitherto.store.sql.copy import copy_store
+
+    with (
+        _opened(source, embedder=None) as old,
+        open_store(target, embedder=None) as new,
+        Progress(disable=as_json, transient=True) as progress,
+    ):
+        tasks: dict[str, Any] = {}
+
+        def show(table: str, done: int, total: int) -> None:
+            if table not in tasks:
+                tasks[table] = progress.add_task(table, total=total)
+            progress.update(tasks[table], completed=done)
+
+        counts = copy_store(old, new, show)
+    if as_json:
+        print_json({"copied": counts, "verified": True})
+    else:
+        typer.echo(f"{counts['records']} records copied; counts and checksums of all tables are equal")
 
 
 def purge(file: File, as_json: AsJson = False) -> None:

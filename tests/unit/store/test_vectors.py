@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from hitherto.store.sqlite import vectors
-from hitherto.store.sqlite.ranking import best_places
-from hitherto.store.sqlite.vectors import (
+from hitherto.store.sql import vectors
+from hitherto.store.sql.ranking import best_places
+from hitherto.store.sql.vectors import (
     bit_codes,
     cosines,
     differing_bits,

@@ -10,7 +10,7 @@ import pytest
 from numpy.typing import NDArray
 
 from hitherto.store.settings import SearchSettings
-from hitherto.store.sqlite.words import Postings, Text, field_lengths, word_scores
+from hitherto.store.sql.words import Postings, Text, field_lengths, word_scores
 
 PLAIN = SearchSettings(previous_words=0, before_previous_words=0, next_words=0, date_words=0)
 

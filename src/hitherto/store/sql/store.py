@@ -32,6 +32,7 @@ from hitherto.store.requests import (
     StoreQuery,
 )
 from hitherto.store.sql import erase, expand, fingerprint, links, numbers, read, rows, statistics
+from hitherto.store.sql.index_sql import IndexSql
 from hitherto.store.sql.jobs import SqlJobs
 from hitherto.store.sql.search_index import SearchIndex
 from hitherto.store.sql.tables import records, scopes
@@ -61,6 +62,7 @@ class SqlMemoryStore(MemoryStore):
 
     _where: str
     _index: SearchIndex
+    _index_sql: IndexSql
 
     @abstractmethod
     def _read(self) -> AbstractContextManager[Connection]:

@@ -7,9 +7,10 @@ sequence number. What makes the words of a record findable is a backend's own an
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
 from sqlalchemy import (
+    BigInteger,
     Column,
     ForeignKey,
     Index,
@@ -22,12 +23,26 @@ from sqlalchemy import (
     Text,
     UniqueConstraint,
 )
+from sqlalchemy.types import UserDefinedType
 
 SCHEMA_VERSION: Final = "0001"
 """The newest migration; what a database must have."""
 
 NO_USER: Final = 0
 """The user number of records without a user."""
+
+
+class _PgVector(UserDefinedType[Any]):
+    cache_ok = True
+
+    def get_col_spec(self, **options: Any) -> str:
+        return "vector"
+
+
+INTEGER: Final = Integer().with_variant(BigInteger(), "postgresql")
+TEXT: Final = Text().with_variant(Text(collation="C"), "postgresql")
+"""Ordered by code point in every database."""
+VECTOR: Final = LargeBinary().with_variant(_PgVector(), "postgresql")
 
 metadata: Final = MetaData()
 
@@ -41,51 +56,51 @@ schema_version: Final = Table(
 meta: Final = Table(
     "meta",
     metadata,
-    Column("key", Text, primary_key=True),
-    Column("value", Text, nullable=False),
+    Column("key", TEXT, primary_key=True),
+    Column("value", TEXT, nullable=False),
 )
 
 counters: Final = Table(
     "counters",
     metadata,
-    Column("name", Text, primary_key=True),
-    Column("value", Integer, nullable=False),
+    Column("name", TEXT, primary_key=True),
+    Column("value", INTEGER, nullable=False),
 )
 
 scopes: Final = Table(
     "scopes",
     metadata,
-    Column("user_no", Integer, primary_key=True, autoincrement=False),
-    Column("user_id", Text, unique=True),
-    Column("version", Integer, nullable=False, default=0),
-    Column("epoch", Integer, nullable=False, default=0),
-    Column("row_count", Integer, nullable=False, default=0),
+    Column("user_no", INTEGER, primary_key=True, autoincrement=False),
+    Column("user_id", TEXT, unique=True),
+    Column("version", INTEGER, nullable=False, default=0),
+    Column("epoch", INTEGER, nullable=False, default=0),
+    Column("row_count", INTEGER, nullable=False, default=0),
 )
 
 records: Final = Table(
     "records",
     metadata,
-    Column("record_no", Integer, primary_key=True, autoincrement=False),
-    Column("id_space", Text, nullable=False),
-    Column("id", Text, nullable=False),
-    Column("record_type", Text, nullable=False),
-    Column("user_no", Integer, nullable=False),
-    Column("agent_id", Text),
-    Column("thread_id", Text),
-    Column("status", Text, nullable=False),
-    Column("hand_status", Text),
-    Column("created_at", Text, nullable=False),
-    Column("expires_at", Text),
-    Column("timestamp", Text),
-    Column("role", Text),
-    Column("content", Text),
-    Column("content_form", Text),
-    Column("metadata", Text),
-    Column("message_id", Text),
-    Column("mime_type", Text),
-    Column("runtime_config", Text),
-    Column("runtime_state", Text),
-    Column("searchable", Integer, nullable=False),
+    Column("record_no", INTEGER, primary_key=True, autoincrement=False),
+    Column("id_space", TEXT, nullable=False),
+    Column("id", TEXT, nullable=False),
+    Column("record_type", TEXT, nullable=False),
+    Column("user_no", INTEGER, nullable=False),
+    Column("agent_id", TEXT),
+    Column("thread_id", TEXT),
+    Column("status", TEXT, nullable=False),
+    Column("hand_status", TEXT),
+    Column("created_at", TEXT, nullable=False),
+    Column("expires_at", TEXT),
+    Column("timestamp", TEXT),
+    Column("role", TEXT),
+    Column("content", TEXT),
+    Column("content_form", TEXT),
+    Column("metadata", TEXT),
+    Column("message_id", TEXT),
+    Column("mime_type", TEXT),
+    Column("runtime_config", TEXT),
+    Column("runtime_state", TEXT),
+    Column("searchable", INTEGER, nullable=False),
     UniqueConstraint("id_space", "id", name="uq_records_id"),
 )
 Index("ix_records_type", records.c.record_type, records.c.record_no)
@@ -96,6 +111,7 @@ Index(
     records.c.record_type,
     records.c.record_no,
     sqlite_where=records.c.thread_id.is_not(None),
+    postgresql_where=records.c.thread_id.is_not(None),
 )
 Index(
     "ix_records_agent",
@@ -103,16 +119,27 @@ Index(
     records.c.record_type,
     records.c.record_no,
     sqlite_where=records.c.agent_id.is_not(None),
+    postgresql_where=records.c.agent_id.is_not(None),
 )
-Index("ix_records_expiry", records.c.expires_at, sqlite_where=records.c.expires_at.is_not(None))
-Index("ix_records_message", records.c.message_id, sqlite_where=records.c.message_id.is_not(None))
+Index(
+    "ix_records_expiry",
+    records.c.expires_at,
+    sqlite_where=records.c.expires_at.is_not(None),
+    postgresql_where=records.c.expires_at.is_not(None),
+)
+Index(
+    "ix_records_message",
+    records.c.message_id,
+    sqlite_where=records.c.message_id.is_not(None),
+    postgresql_where=records.c.message_id.is_not(None),
+)
 
 chunk_texts: Final = Table(
     "chunk_texts",
     metadata,
-    Column("record_no", Integer, ForeignKey("records.record_no", ondelete="CASCADE"), nullable=False),
-    Column("chunk_no", Integer, nullable=False),
-    Column("text", Text, nullable=False),
+    Column("record_no", INTEGER, ForeignKey("records.record_no", ondelete="CASCADE"), nullable=False),
+    Column("chunk_no", INTEGER, nullable=False),
+    Column("text", TEXT, nullable=False),
     PrimaryKeyConstraint("record_no", "chunk_no"),
     sqlite_with_rowid=False,
 )
@@ -122,7 +149,7 @@ images: Final = Table(
     metadata,
     Column(
         "record_no",
-        Integer,
+        INTEGER,
         ForeignKey("records.record_no", ondelete="CASCADE"),
         primary_key=True,
         autoincrement=False,
@@ -133,20 +160,21 @@ images: Final = Table(
 vectors: Final = Table(
     "vectors",
     metadata,
-    Column("user_no", Integer, nullable=False),
-    Column("record_no", Integer, nullable=False),
-    Column("chunk_no", Integer, nullable=False),
-    Column("vector", LargeBinary, nullable=False),
+    Column("user_no", INTEGER, nullable=False),
+    Column("record_no", INTEGER, nullable=False),
+    Column("chunk_no", INTEGER, nullable=False),
+    Column("vector", VECTOR, nullable=False),
     PrimaryKeyConstraint("user_no", "record_no", "chunk_no"),
     sqlite_with_rowid=False,
+    postgresql_partition_by="HASH (user_no)",
 )
 
 tombstones: Final = Table(
     "tombstones",
     metadata,
-    Column("user_no", Integer, nullable=False),
-    Column("version", Integer, nullable=False),
-    Column("record_no", Integer, nullable=False),
+    Column("user_no", INTEGER, nullable=False),
+    Column("version", INTEGER, nullable=False),
+    Column("record_no", INTEGER, nullable=False),
     PrimaryKeyConstraint("user_no", "version", "record_no"),
     sqlite_with_rowid=False,
 )
@@ -154,15 +182,15 @@ tombstones: Final = Table(
 links: Final = Table(
     "links",
     metadata,
-    Column("link_no", Integer, primary_key=True),
-    Column("id", Text, nullable=False, unique=True),
-    Column("source_no", Integer, ForeignKey("records.record_no", ondelete="CASCADE"), nullable=False),
-    Column("target_no", Integer, ForeignKey("records.record_no", ondelete="CASCADE"), nullable=False),
-    Column("relation_type", Text, nullable=False),
-    Column("opposite_type", Text, nullable=False),
-    Column("timestamp", Text),
-    Column("metadata", Text),
-    Column("created_at", Text, nullable=False),
+    Column("link_no", INTEGER, primary_key=True),
+    Column("id", TEXT, nullable=False, unique=True),
+    Column("source_no", INTEGER, ForeignKey("records.record_no", ondelete="CASCADE"), nullable=False),
+    Column("target_no", INTEGER, ForeignKey("records.record_no", ondelete="CASCADE"), nullable=False),
+    Column("relation_type", TEXT, nullable=False),
+    Column("opposite_type", TEXT, nullable=False),
+    Column("timestamp", TEXT),
+    Column("metadata", TEXT),
+    Column("created_at", TEXT, nullable=False),
     UniqueConstraint("source_no", "target_no", "relation_type", name="uq_links_ends"),
 )
 Index("ix_links_target", links.c.target_no)
@@ -170,17 +198,17 @@ Index("ix_links_target", links.c.target_no)
 jobs: Final = Table(
     "jobs",
     metadata,
-    Column("job_no", Integer, primary_key=True),
-    Column("id", Text, nullable=False, unique=True),
-    Column("kind", Text, nullable=False),
-    Column("thread_id", Text),
-    Column("user_id", Text),
-    Column("payload", Text, nullable=False),
-    Column("state", Text, nullable=False),
-    Column("attempts", Integer, nullable=False, default=0),
-    Column("error", Text),
-    Column("created_at", Text, nullable=False),
-    Column("updated_at", Text, nullable=False),
+    Column("job_no", INTEGER, primary_key=True),
+    Column("id", TEXT, nullable=False, unique=True),
+    Column("kind", TEXT, nullable=False),
+    Column("thread_id", TEXT),
+    Column("user_id", TEXT),
+    Column("payload", TEXT, nullable=False),
+    Column("state", TEXT, nullable=False),
+    Column("attempts", INTEGER, nullable=False, default=0),
+    Column("error", TEXT),
+    Column("created_at", TEXT, nullable=False),
+    Column("updated_at", TEXT, nullable=False),
 )
 Index("ix_jobs_state", jobs.c.state, jobs.c.job_no)
 Index("ix_jobs_thread", jobs.c.thread_id)

@@ -24,19 +24,17 @@ from hitherto.store.sql.migrate import (
     read_version,
     stored_version,
 )
+from hitherto.store.sql.shelf_search import DEFAULT_CACHE_BYTES, ShelfSearch
 from hitherto.store.sql.store import SqlMemoryStore
 from hitherto.store.sql.tables import SCHEMA_VERSION
 from hitherto.store.sqlite.engine import Durability, SqliteEngine, warn_of_wal_reset_race
-from hitherto.store.sqlite.entries import INDEX_DDL
 from hitherto.store.sqlite.errors import translate_errors
-from hitherto.store.sqlite.search import SqliteSearch
+from hitherto.store.sqlite.index import INDEX_DDL, SQLITE_INDEX
 
 if TYPE_CHECKING:
     from hitherto.models.base import Embedder
 
 log = logging.getLogger("hitherto.store")
-
-DEFAULT_CACHE_BYTES = 256 * 2**20
 
 
 class SQLiteStore(SqlMemoryStore):
@@ -74,6 +72,8 @@ class SQLiteStore(SqlMemoryStore):
         ['f1']
     """
 
+    _index_sql = SQLITE_INDEX
+
     def __init__(
         self,
         path: str | os.PathLike[str] = ":memory:",
@@ -110,7 +110,8 @@ class SQLiteStore(SqlMemoryStore):
             read_only=read_only,
             create=not read_only and policy not in (SchemaPolicy.REQUIRE_EXISTING, SchemaPolicy.NO_CHECK),
         )
-        self._index = SqliteSearch(
+        self._index = ShelfSearch(
+            SQLITE_INDEX,
             strategy=search_strategy,
             cache_bytes=cache_bytes,
             settings=settings,

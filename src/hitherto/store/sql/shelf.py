@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hitherto.store.sqlite.entries import MESSAGE, NEVER, QUESTION_SCALE
-from hitherto.store.sqlite.words import Postings, Text, field_lengths
+from hitherto.store.sql.entries import MESSAGE, NEVER, QUESTION_SCALE
+from hitherto.store.sql.words import Postings, Text, field_lengths
 from hitherto.text import words
 
 if TYPE_CHECKING:

@@ -1,35 +1,31 @@
-"""Searching a SQLite file: writing the index, and answering from shelves in memory.
+"""Searching a store: writing the index, and answering from shelves in memory.
 
-A search reads the file only to see that its shelf is current, to check the metadata of the best candidates if
+A search reads the database only to see that its shelf is current, to check the metadata of the best candidates if
 there is a filter, and to fetch the records that it returns.
 """
 
 from __future__ import annotations
 
-import json
 import os
-import sqlite3
 from collections import namedtuple
 from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sqlalchemy import bindparam, column, func, select
-from sqlalchemy.dialects import sqlite
 
 from hitherto.store.base import SearchStrategy
 from hitherto.store.fusion import DIGITS
 from hitherto.store.requests import StoreHit, StoreQuery
 from hitherto.store.settings import SearchSettings
+from hitherto.store.sql import entries
+from hitherto.store.sql.cache import ShelfCache
+from hitherto.store.sql.index_sql import Driver, IndexSql
+from hitherto.store.sql.ranking import Ranked, Ranking
+from hitherto.store.sql.reader import read_vectors
 from hitherto.store.sql.rows import RECORD_COLUMNS, IndexRow, record_from_row
-from hitherto.store.sql.tables import NO_USER, records, scopes
-from hitherto.store.sql.where import filter_condition
-from hitherto.store.sqlite import entries
-from hitherto.store.sqlite.cache import ShelfCache
-from hitherto.store.sqlite.ranking import Ranked, Ranking
-from hitherto.store.sqlite.reader import read_vectors
-from hitherto.store.sqlite.shelf import Shelf
+from hitherto.store.sql.shelf import Shelf
+from hitherto.store.sql.tables import NO_USER
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -40,11 +36,8 @@ if TYPE_CHECKING:
 
 DEFAULT_CACHE_BYTES = 256 * 2**20
 _USER_NO = "SELECT user_no FROM scopes WHERE user_id = ?"
-_CANDIDATES = select(records.c.record_no, records.c.metadata).where(
-    records.c.record_no.in_(
-        select(func.json_each(bindparam("numbers")).table_valued(column("value")).c.value)
-    )
-)
+_THREAD_USERS = "SELECT DISTINCT user_no FROM records WHERE thread_id = ? LIMIT 2"
+_IDS = "SELECT record_no, record_type, id FROM records WHERE "
 
 
 def _row_type() -> Any:  # a named tuple whose fields only the table knows
@@ -52,24 +45,15 @@ def _row_type() -> Any:  # a named tuple whose fields only the table knows
 
 
 _Row = _row_type()
-_FETCH = str(
-    select(*RECORD_COLUMNS)
-    .join(scopes, scopes.c.user_no == records.c.user_no)
-    .where(
-        records.c.record_no.in_(
-            select(func.json_each(bindparam("numbers")).table_valued(column("value")).c.value)
-        )
-    )
-    .compile(dialect=sqlite.dialect())
-)
 _LEAST_CHECKED = 128
 _WIDEN = 4
 
 
-class SqliteSearch:
-    """The search index of one SQLite store.
+class ShelfSearch:
+    """The search index of one store.
 
     Args:
+        sql: The database's SQL.
         strategy: What a search looks at.
         cache_bytes: How much memory shelves may take together.
         settings: How things count.
@@ -77,11 +61,13 @@ class SqliteSearch:
 
     def __init__(
         self,
+        sql: IndexSql,
         *,
         strategy: SearchStrategy,
         cache_bytes: int = DEFAULT_CACHE_BYTES,
         settings: SearchSettings | None = None,
     ) -> None:
+        self._sql = sql
         self._strategy = strategy
         self._settings = SearchSettings() if settings is None else settings
         self._cache_bytes = cache_bytes
@@ -89,7 +75,9 @@ class SqliteSearch:
 
     def _start(self) -> None:
         self._pid = os.getpid()
-        self._cache = ShelfCache(limit_bytes=self._cache_bytes, exact_rows=self._settings.exact_rows)
+        self._cache = ShelfCache(
+            self._sql, limit_bytes=self._cache_bytes, exact_rows=self._settings.exact_rows
+        )
 
     def add(self, conn: Connection, rows: Sequence[IndexRow], version: int) -> None:
         """Index records that were just stored.
@@ -99,7 +87,7 @@ class SqliteSearch:
             rows: The records.
             version: The transaction's version.
         """
-        entries.insert(_driver(conn), rows, version)
+        entries.insert(self._sql, self._sql.driver(conn), rows, version)
 
     def remove(self, conn: Connection, rows: Sequence[IndexRow], version: int) -> None:
         """Forget records.
@@ -109,7 +97,7 @@ class SqliteSearch:
             rows: The records.
             version: The transaction's version.
         """
-        entries.delete(_driver(conn), rows)
+        entries.delete(self._sql.driver(conn), rows)
 
     def touch(self, conn: Connection, rows: Sequence[IndexRow], version: int) -> None:
         """Take note of what records are filtered by now.
@@ -119,7 +107,7 @@ class SqliteSearch:
             rows: The records.
             version: The transaction's version.
         """
-        entries.touch(_driver(conn), rows, version)
+        entries.touch(self._sql.driver(conn), rows, version)
 
     def put_vectors(self, conn: Connection, rows: Sequence[IndexRow], version: int) -> None:
         """Replace the vectors of records.
@@ -129,7 +117,7 @@ class SqliteSearch:
             rows: The records, with their vectors.
             version: The transaction's version.
         """
-        entries.put_vectors(_driver(conn), rows, version)
+        entries.put_vectors(self._sql, self._sql.driver(conn), rows, version)
 
     def drop_vectors(self, conn: Connection, version: int) -> None:
         """Delete all vectors.
@@ -138,7 +126,7 @@ class SqliteSearch:
             conn: A connection in a write transaction.
             version: The transaction's version.
         """
-        entries.drop_vectors(_driver(conn))
+        entries.drop_vectors(self._sql.driver(conn))
         self._cache.clear()
 
     def erase(self, conn: Connection) -> None:
@@ -156,7 +144,7 @@ class SqliteSearch:
             conn: A connection in a read transaction.
             query: What is searched.
         """
-        driver = _driver(conn)
+        driver = self._sql.driver(conn)
         exists, user_no = _scope_user(driver, query)
         if not exists:
             return []
@@ -169,25 +157,19 @@ class SqliteSearch:
             query,
             self._settings,
             blended=self._strategy is SearchStrategy.HYBRID,
-            read_vectors=partial(_vectors, driver, shelf, query),
+            read_vectors=partial(_vectors, self._sql, driver, shelf, query),
         )
-        metadata = _Metadata(conn, query.metadata_filter)
+        metadata = _Metadata(self._sql, conn, query.metadata_filter)
         count = query.k if query.metadata_filter is None else max(_LEAST_CHECKED, 4 * query.k)
         while True:
             ranked = ranking.best(count)
-            chosen, found = _choose(conn, shelf, query, ranked, metadata)
+            chosen, found = _choose(self._sql, driver, shelf, query, ranked, metadata)
             if len(chosen) >= query.k or ranked.complete:
                 return _hits(driver, shelf, query, ranking, ranked, chosen[: query.k], found)
             count = max(count, ranked.rows.size) * _WIDEN
 
 
-def _driver(conn: Connection) -> sqlite3.Connection:
-    driver = conn.connection.driver_connection
-    assert isinstance(driver, sqlite3.Connection)  # noqa: S101  narrows the driver's type
-    return driver
-
-
-def _scope_user(driver: sqlite3.Connection, query: StoreQuery) -> tuple[bool, int | None]:
+def _scope_user(driver: Driver, query: StoreQuery) -> tuple[bool, int | None]:
     """Return whether the scope can hold anything, and the one user that it is in; None for several."""
     user, thread = query.scope.user, query.scope.thread
     if user.exact:
@@ -196,51 +178,50 @@ def _scope_user(driver: sqlite3.Connection, query: StoreQuery) -> tuple[bool, in
         row = driver.execute(_USER_NO, (user.id,)).fetchone()
         return (False, None) if row is None else (True, row[0])
     if thread.exact and thread.id is not None:
-        rows = driver.execute(
-            "SELECT DISTINCT user_no FROM records WHERE thread_id = ? LIMIT 2", (thread.id,)
-        ).fetchall()
+        rows = driver.execute(_THREAD_USERS, (thread.id,)).fetchall()
         return (False, None) if not rows else (True, rows[0][0] if len(rows) == 1 else None)
     return True, None
 
 
 def _vectors(
-    driver: sqlite3.Connection, shelf: Shelf, query: StoreQuery, rows: NDArray[np.intp]
+    sql: IndexSql, driver: Driver, shelf: Shelf, query: StoreQuery, rows: NDArray[np.intp]
 ) -> NDArray[np.float32]:
     assert query.vector is not None  # noqa: S101  asked for by the vector arm only
-    return read_vectors(driver, shelf.columns, rows, query.vector.size)
+    return read_vectors(sql, driver, shelf.columns, rows, query.vector.size)
 
 
 def _choose(
-    conn: Connection, shelf: Shelf, query: StoreQuery, ranked: Ranked, metadata: _Metadata
+    sql: IndexSql, driver: Driver, shelf: Shelf, query: StoreQuery, ranked: Ranked, metadata: _Metadata
 ) -> tuple[list[int], dict[int, Record]]:
     """Return the places of the hits in their order, and the records of at least those that are wanted."""
     numbers = shelf.columns.record_no[ranked.rows].tolist()
     places = [place for place, matches in enumerate(metadata.among(numbers)) if matches]
     found: dict[int, Record] = {}
     scores = np.round(ranked.fused.scores[ranked.places], DIGITS).tolist()
-    keys = _ids(_driver(conn), [numbers[place] for place in places]) if len(places) > 4 * query.k else None
+    keys = _ids(sql, driver, [numbers[place] for place in places]) if len(places) > 4 * query.k else None
     if keys is None:
-        found = _fetch(_driver(conn), [numbers[place] for place in places])
+        found = _fetch(sql, driver, [numbers[place] for place in places])
         keys = {number: (record.record_type, record.id) for number, record in found.items()}
     places = [place for place in places if numbers[place] in keys]
-    preferred = _preferred(_driver(conn), shelf, query, ranked)
+    preferred = _preferred(driver, shelf, query, ranked)
     places.sort(key=lambda place: (-scores[place], -len(preferred[place]), keys[numbers[place]]))
     places = places[: query.k]
     if not found:
-        found = _fetch(_driver(conn), [numbers[place] for place in places])
+        found = _fetch(sql, driver, [numbers[place] for place in places])
     return places, found
 
 
-def _fetch(driver: sqlite3.Connection, numbers: Sequence[int]) -> dict[int, Record]:
-    """Return records by number; past SQLAlchemy, whose share of a small search would be a fifth."""
-    rows = map(_Row._make, driver.execute(_FETCH, (json.dumps(numbers),)))
+def _fetch(sql: IndexSql, driver: Driver, numbers: Sequence[int]) -> dict[int, Record]:
+    """Return records by number."""
+    rows = map(_Row._make, driver.execute(sql.fetch, (sql.pack_numbers(numbers),)))
     return {row.record_no: record_from_row(row, user_id=row.user_id) for row in rows}
 
 
 class _Metadata:
     """Checks candidates against the metadata filter of one search, each once."""
 
-    def __init__(self, conn: Connection, wanted: Filter | None) -> None:
+    def __init__(self, sql: IndexSql, conn: Connection, wanted: Filter | None) -> None:
+        self._sql = sql
         self._conn = conn
         self._wanted = wanted
         self._known: dict[int, bool] = {}
@@ -251,29 +232,17 @@ class _Metadata:
             return [True] * len(numbers)
         new = [number for number in numbers if number not in self._known]
         if new:
-            allowed = self._allowed(self._wanted, new)
+            allowed = self._sql.matching(self._conn, self._wanted, new)
             self._known.update((number, number in allowed) for number in new)
         return [self._known[number] for number in numbers]
 
-    def _allowed(self, wanted: Filter, numbers: Sequence[int]) -> set[int]:
-        condition = filter_condition(wanted, records.c.metadata)
-        rows = self._conn.execute(_CANDIDATES.where(condition.clause), {"numbers": json.dumps(numbers)}).all()
-        if condition.exact:
-            return {row[0] for row in rows}
-        return {row[0] for row in rows if wanted.matches(None if row[1] is None else json.loads(row[1]))}
 
-
-def _ids(driver: sqlite3.Connection, numbers: Sequence[int]) -> dict[int, tuple[str, str]]:
-    rows = driver.execute(
-        "SELECT record_no, record_type, id FROM records WHERE record_no IN (SELECT value FROM json_each(?))",
-        (json.dumps(numbers),),
-    )
+def _ids(sql: IndexSql, driver: Driver, numbers: Sequence[int]) -> dict[int, tuple[str, str]]:
+    rows = driver.execute(_IDS + sql.among, (sql.pack_numbers(numbers),))
     return {number: (record_type, record_id) for number, record_type, record_id in rows}
 
 
-def _preferred(
-    driver: sqlite3.Connection, shelf: Shelf, query: StoreQuery, ranked: Ranked
-) -> list[tuple[str, ...]]:
+def _preferred(driver: Driver, shelf: Shelf, query: StoreQuery, ranked: Ranked) -> list[tuple[str, ...]]:
     """Return in which dimensions each candidate has the id that is preferred."""
     found: list[list[str]] = [[] for _ in range(ranked.rows.size)]
     scope = query.scope
@@ -293,7 +262,7 @@ def _preferred(
 
 
 def _hits(
-    driver: sqlite3.Connection,
+    driver: Driver,
     shelf: Shelf,
     query: StoreQuery,
     ranking: Ranking,

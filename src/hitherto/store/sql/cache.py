@@ -1,20 +1,20 @@
-"""Shelves kept in memory, each as new as the file is: least recently used, bounded in bytes.
+"""Shelves kept in memory, each as new as the database is: least recently used, bounded in bytes.
 
-Every search asks the file for its scope's version, which costs microseconds, and takes in what is newer than the
+Every search asks the database for its scope's version, which costs microseconds, and takes in what is newer than the
 shelf; so what another process committed is found at once. A scope whose epoch changed is read anew.
 """
 
 from __future__ import annotations
 
 import logging
-import sqlite3
 import threading
 from collections import OrderedDict
 from dataclasses import dataclass
 from typing import Any, Final
 
-from hitherto.store.sqlite.reader import ScopeNames, read_batch, read_gone
-from hitherto.store.sqlite.shelf import Names, Shelf, changed_shelf, new_shelf
+from hitherto.store.sql.index_sql import Driver, IndexSql
+from hitherto.store.sql.reader import ScopeNames, read_batch, read_gone
+from hitherto.store.sql.shelf import Names, Shelf, changed_shelf, new_shelf
 
 log = logging.getLogger("hitherto.store")
 
@@ -25,7 +25,7 @@ _USER: Final = (
 _ALL: Final = (
     "SELECT value, (SELECT value FROM meta WHERE key = 'store_id') FROM counters WHERE name = 'version'"
 )
-_VECTOR_SIZE: Final = "SELECT length(vector) FROM vectors WHERE user_no = ? LIMIT 1"
+_VECTOR_SIZE: Final = "SELECT {size} FROM vectors WHERE user_no = ? LIMIT 1"
 _LARGEST_SHARE: Final = 0.75
 """How much of the cache one user's vectors may take in full precision."""
 _EPOCHS: Final = "SELECT count(*), sum(epoch), sum(row_count) FROM scopes"
@@ -42,11 +42,13 @@ class ShelfCache:
     """The shelves of the scopes that were searched lately.
 
     Args:
+        sql: The database's SQL.
         limit_bytes: How much memory they may take together.
         exact_rows: Up to so many rows a user's vectors are kept in full precision.
     """
 
-    def __init__(self, *, limit_bytes: int, exact_rows: int) -> None:
+    def __init__(self, sql: IndexSql, *, limit_bytes: int, exact_rows: int) -> None:
+        self._sql = sql
         self._limit = limit_bytes
         self._exact_rows = exact_rows
         self._shelves: OrderedDict[int | None, Shelf] = OrderedDict()
@@ -55,7 +57,7 @@ class ShelfCache:
         self._loading: dict[int | None, threading.Lock] = {}
         self._warned = False
 
-    def shelf(self, driver: sqlite3.Connection, user_no: int | None) -> Shelf:
+    def shelf(self, driver: Driver, user_no: int | None) -> Shelf:
         """Return a scope as it is in the file, or newer.
 
         Args:
@@ -84,7 +86,7 @@ class ShelfCache:
             self._shelves.clear()
             self._sizes.clear()
 
-    def _is_current(self, driver: sqlite3.Connection, user_no: int | None, shelf: Shelf) -> bool:
+    def _is_current(self, driver: Driver, user_no: int | None, shelf: Shelf) -> bool:
         if user_no is None:
             version, store = driver.execute(_ALL).fetchone()
             return bool(version == shelf.version and store == shelf.epoch[0])
@@ -92,7 +94,7 @@ class ShelfCache:
         # A search whose transaction began before the shelf was renewed takes the newer one.
         return row is not None and row[0] <= shelf.version and (row[3], row[1]) == shelf.epoch
 
-    def _state(self, driver: sqlite3.Connection, user_no: int | None) -> _State:
+    def _state(self, driver: Driver, user_no: int | None) -> _State:
         if user_no is None:
             version, store = driver.execute(_ALL).fetchone()
             count, epochs, rows = driver.execute(_EPOCHS).fetchone()
@@ -100,7 +102,7 @@ class ShelfCache:
         row = driver.execute(_USER, (user_no,)).fetchone() or (0, 0, 0, None)
         return _State(row[0], (row[3], row[1]), row[2])
 
-    def _renewed(self, driver: sqlite3.Connection, user_no: int | None, shelf: Shelf | None) -> Shelf:
+    def _renewed(self, driver: Driver, user_no: int | None, shelf: Shelf | None) -> Shelf:
         state = self._state(driver, user_no)
         coded = user_no is None or not self._fits(driver, user_no, state.rows)
         if shelf is not None and _same_epoch(user_no, shelf.epoch, state.epoch) and shelf.coded == coded:
@@ -108,7 +110,7 @@ class ShelfCache:
                 return shelf
             names = ScopeNames(shelf.agents, shelf.threads, shelf.speakers)
             gone = read_gone(driver, user_no, since=shelf.version)
-            batch = read_batch(driver, user_no, names, since=shelf.version, coded=coded)
+            batch = read_batch(self._sql, driver, user_no, names, since=shelf.version, coded=coded)
             if (
                 shelf.vectors is None
                 or batch.vectors is None
@@ -119,7 +121,7 @@ class ShelfCache:
                     return renewed
         names = ScopeNames(Names(), Names(), Names())
         return new_shelf(
-            read_batch(driver, user_no, names, since=None, coded=coded),
+            read_batch(self._sql, driver, user_no, names, since=None, coded=coded),
             version=state.version,
             epoch=state.epoch,
             coded=coded,
@@ -128,10 +130,10 @@ class ShelfCache:
             speakers=names.speakers,
         )
 
-    def _fits(self, driver: sqlite3.Connection, user_no: int, rows: int) -> bool:
+    def _fits(self, driver: Driver, user_no: int, rows: int) -> bool:
         if rows > self._exact_rows:
             return False
-        found = driver.execute(_VECTOR_SIZE, (user_no,)).fetchone()
+        found = driver.execute(_VECTOR_SIZE.format(size=self._sql.vector_bytes), (user_no,)).fetchone()
         return found is None or rows * found[0] <= self._limit * _LARGEST_SHARE
 
     def _keep(self, user_no: int | None, shelf: Shelf) -> None:

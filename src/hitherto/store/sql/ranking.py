@@ -16,15 +16,15 @@ from hitherto.scope import Match, ResolvedScope
 from hitherto.store.fusion import Arm, Fused, fuse, single
 from hitherto.store.requests import StoreQuery
 from hitherto.store.settings import SearchSettings
-from hitherto.store.sqlite.entries import MESSAGE, TYPE_NUMBERS, TYPES, microseconds_of, token_hash
-from hitherto.store.sqlite.shelf import Names, Shelf
-from hitherto.store.sqlite.vectors import (
+from hitherto.store.sql.entries import MESSAGE, TYPE_NUMBERS, TYPES, microseconds_of, token_hash
+from hitherto.store.sql.shelf import Names, Shelf
+from hitherto.store.sql.vectors import (
     cosines,
     estimated_cosines,
     exact_cosines,
     refined_cosines,
 )
-from hitherto.store.sqlite.words import word_scores
+from hitherto.store.sql.words import word_scores
 from hitherto.text import query_words, words
 
 if TYPE_CHECKING:

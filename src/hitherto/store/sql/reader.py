@@ -1,15 +1,15 @@
-"""Reading a scope from the file into arrays, whole or what changed since."""
+"""Reading a scope from the database into arrays, whole or what changed since."""
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from hitherto.store.sqlite.shelf import CHUNKS, COLUMN_NAMES, Batch, Columns, Names, question_column
+from hitherto.store.sql.index_sql import Cursor, Driver, IndexSql
+from hitherto.store.sql.shelf import CHUNKS, COLUMN_NAMES, Batch, Columns, Names, question_column
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -29,9 +29,11 @@ _READ: Final = {
     ),
 }
 _VECTORS: Final = {
-    False: "SELECT record_no, chunk_no, vector FROM vectors WHERE user_no = ? ORDER BY record_no, chunk_no",
+    False: (
+        "SELECT v.record_no, v.chunk_no, {vector} FROM vectors v WHERE v.user_no = ? ORDER BY v.record_no, v.chunk_no"
+    ),
     True: (
-        "SELECT v.record_no, v.chunk_no, v.vector FROM entries e CROSS JOIN vectors v "
+        "SELECT v.record_no, v.chunk_no, {vector} FROM entries e CROSS JOIN vectors v "
         "WHERE e.user_no = ? AND e.version > ? AND v.user_no = e.user_no AND v.record_no = e.record_no "
         "AND v.chunk_no = e.chunk_no"
     ),
@@ -43,7 +45,6 @@ _GONE: Final = {
         "WHERE s.version > ? AND t.user_no = s.user_no AND t.version > ?"
     ),
 }
-_SOME_VECTORS: Final = "SELECT vector FROM vectors WHERE user_no = ? AND record_no = ? AND chunk_no = ?"
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,11 +63,18 @@ class ScopeNames:
 
 
 def read_batch(
-    driver: sqlite3.Connection, user_no: int | None, names: ScopeNames, *, since: int | None, coded: bool
+    sql: IndexSql,
+    driver: Driver,
+    user_no: int | None,
+    names: ScopeNames,
+    *,
+    since: int | None,
+    coded: bool,
 ) -> Batch:
     """Read a scope's rows.
 
     Args:
+        sql: The database's SQL.
         driver: A connection in a read transaction.
         user_no: The user, or None for the whole store.
         names: The numbers of ids, which may grow.
@@ -85,11 +93,13 @@ def read_batch(
     batch = parts[0] if len(parts) == 1 else _joined(parts)
     if coded or user_no is None:
         return batch
-    found = driver.execute(_VECTORS[since is not None], [user_no, *changed]).fetchall()
-    return _with_vectors(batch, found)
+    found = driver.execute(
+        _VECTORS[since is not None].format(vector=sql.vector), [user_no, *changed]
+    ).fetchall()
+    return _with_vectors(sql, batch, found)
 
 
-def read_gone(driver: sqlite3.Connection, user_no: int | None, *, since: int) -> list[int]:
+def read_gone(driver: Driver, user_no: int | None, *, since: int) -> list[int]:
     """Return the numbers of the records that were deleted since a version.
 
     Args:
@@ -103,11 +113,12 @@ def read_gone(driver: sqlite3.Connection, user_no: int | None, *, since: int) ->
 
 
 def read_vectors(
-    driver: sqlite3.Connection, columns: Columns, rows: NDArray[np.intp], dimension: int
+    sql: IndexSql, driver: Driver, columns: Columns, rows: NDArray[np.intp], dimension: int
 ) -> NDArray[np.float32]:
-    """Return the vectors of a few rows from the file; a missing one is all zeros.
+    """Return the vectors of a few rows from the database; a missing one is all zeros.
 
     Args:
+        sql: The database's SQL.
         driver: A connection in a read transaction.
         columns: The columns of the rows' shelf.
         rows: The rows.
@@ -120,15 +131,14 @@ def read_vectors(
         columns.chunk_no[rows].tolist(),
         strict=True,
     )
-    size = 4 * dimension
-    for place, key in enumerate(keys):
-        found = driver.execute(_SOME_VECTORS, key).fetchone()
-        if found is not None and len(found[0]) == size:
-            vectors[place] = np.frombuffer(found[0], "<f4")
+    size = sql.stored_bytes(dimension)
+    for place, stored in sql.some_vectors(driver, list(keys)):
+        if len(stored) == size:
+            vectors[place] = sql.unpack_vectors([stored])[0]
     return vectors
 
 
-def _blocks(cursor: sqlite3.Cursor) -> Iterator[list[tuple[Any, ...]]]:
+def _blocks(cursor: Cursor) -> Iterator[list[tuple[Any, ...]]]:
     # Rows as Python objects take several times the memory of the arrays that are made of them.
     while block := cursor.fetchmany(_BLOCK):
         yield block
@@ -210,12 +220,12 @@ def _joined(parts: Sequence[Batch]) -> Batch:
     )
 
 
-def _with_vectors(batch: Batch, found: Sequence[tuple[int, int, bytes]]) -> Batch:
+def _with_vectors(sql: IndexSql, batch: Batch, found: Sequence[tuple[int, int, bytes]]) -> Batch:
     if not found:
         return batch
     size = len(found[-1][2])
     kept = [row for row in found if len(row[2]) == size]
-    matrix = np.frombuffer(b"".join([row[2] for row in kept]), "<f4").reshape(len(kept), -1)
+    matrix = sql.unpack_vectors([row[2] for row in kept])
     keys = np.array([row[0] for row in kept], np.int64) * CHUNKS + np.array(
         [row[1] for row in kept], np.int64
     )

@@ -1,4 +1,4 @@
-"""The index in the file: one row per chunk of a record, beside the vectors.
+"""The index in the database: one row per chunk of a record, beside the vectors.
 
 A row holds what a search filters by and what it ranks by: the chunk's words as 32-bit hashes, the words of the
 date, and a 1-bit code of the vector. It is clustered by user, so that a user's rows are read in one go; the words
@@ -8,35 +8,23 @@ deletes all that was derived from the text.
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta, timezone
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 from zlib import crc32
 
 import numpy as np
 
 from hitherto.lifetime import parse_time
 from hitherto.store.index_text import date_words
-from hitherto.store.sqlite.vectors import bit_codes, unit_rows
+from hitherto.store.sql.vectors import bit_codes, unit_rows
 from hitherto.text import question_share, words
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from hitherto.store.sql.index_sql import Driver, IndexSql
     from hitherto.store.sql.rows import IndexRow
-
-INDEX_DDL: Final = (
-    """CREATE TABLE IF NOT EXISTS entries (
-        user_no INTEGER NOT NULL, record_no INTEGER NOT NULL, chunk_no INTEGER NOT NULL,
-        version INTEGER NOT NULL, record_type INTEGER NOT NULL, agent_id TEXT, thread_id TEXT,
-        valid INTEGER NOT NULL, expires INTEGER NOT NULL, speaker TEXT, question INTEGER NOT NULL,
-        tokens BLOB NOT NULL, dates BLOB NOT NULL, code BLOB,
-        PRIMARY KEY (user_no, record_no, chunk_no)
-    ) WITHOUT ROWID""",
-    "CREATE INDEX IF NOT EXISTS ix_entries_version ON entries (user_no, version)",
-)
-"""What SQLite has beside the tables that all SQL backends share."""
 
 TYPES: Final = (
     "message",
@@ -60,13 +48,11 @@ NEVER: Final = 2**62
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=timezone.utc)
 
-_INSERT: Final = (
-    "INSERT OR REPLACE INTO entries (user_no, record_no, chunk_no, version, record_type, agent_id, thread_id, "
-    "valid, expires, speaker, question, tokens, dates, code) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+INTO_ENTRIES: Final = (
+    "INTO entries (user_no, record_no, chunk_no, version, record_type, agent_id, thread_id, valid, expires, speaker, "
+    "question, tokens, dates, code) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 )
-_INSERT_VECTOR: Final = (
-    "INSERT OR REPLACE INTO vectors (user_no, record_no, chunk_no, vector) VALUES (?, ?, ?, ?)"
-)
+"""What a backend begins with the verb that puts a row in place of one with the same key."""
 _DELETE: Final = "DELETE FROM entries WHERE user_no = ? AND record_no = ?"
 _DELETE_VECTORS: Final = "DELETE FROM vectors WHERE user_no = ? AND record_no = ?"
 _TOUCH: Final = (
@@ -130,15 +116,16 @@ def microseconds_of(moment: datetime) -> int:
     return (moment - _EPOCH) // timedelta(microseconds=1)
 
 
-def insert(driver: sqlite3.Connection, rows: Sequence[IndexRow], version: int) -> None:
+def insert(sql: IndexSql, driver: Driver, rows: Sequence[IndexRow], version: int) -> None:
     """Write the entries and vectors of records.
 
     Args:
+        sql: The database's SQL.
         driver: A connection in a write transaction.
         rows: The records, with the texts and vectors of their chunks.
         version: The transaction's version.
     """
-    codes, vectors = _packed(rows)
+    codes, vectors = _packed(sql, rows)
     dates: dict[str | None, bytes] = {}
     entries: list[tuple[object, ...]] = []
     for row in rows:
@@ -166,11 +153,11 @@ def insert(driver: sqlite3.Connection, rows: Sequence[IndexRow], version: int) -
             )
             for chunk_no, text in enumerate(row.texts)
         )
-    driver.executemany(_INSERT, entries)
-    driver.executemany(_INSERT_VECTOR, vectors)
+    driver.executemany(sql.put_entry, entries)
+    driver.executemany(sql.put_vector, vectors)
 
 
-def delete(driver: sqlite3.Connection, rows: Iterable[IndexRow]) -> None:
+def delete(driver: Driver, rows: Iterable[IndexRow]) -> None:
     """Delete the entries and vectors of records.
 
     Args:
@@ -182,7 +169,7 @@ def delete(driver: sqlite3.Connection, rows: Iterable[IndexRow]) -> None:
     driver.executemany(_DELETE_VECTORS, keys)
 
 
-def touch(driver: sqlite3.Connection, rows: Iterable[IndexRow], version: int) -> None:
+def touch(driver: Driver, rows: Iterable[IndexRow], version: int) -> None:
     """Write anew what records are filtered by.
 
     Args:
@@ -209,18 +196,19 @@ def touch(driver: sqlite3.Connection, rows: Iterable[IndexRow], version: int) ->
     )
 
 
-def put_vectors(driver: sqlite3.Connection, rows: Sequence[IndexRow], version: int) -> None:
+def put_vectors(sql: IndexSql, driver: Driver, rows: Sequence[IndexRow], version: int) -> None:
     """Replace the vectors of records.
 
     Args:
+        sql: The database's SQL.
         driver: A connection in a write transaction.
         rows: The records, with the vectors of their chunks.
         version: The transaction's version.
     """
-    codes, vectors = _packed(rows)
+    codes, vectors = _packed(sql, rows)
     users = {row.record_no: row.user_no for row in rows}
     driver.executemany(_DELETE_VECTORS, [(row.user_no, row.record_no) for row in rows])
-    driver.executemany(_INSERT_VECTOR, vectors)
+    driver.executemany(sql.put_vector, vectors)
     driver.executemany(
         _PUT_CODE,
         [
@@ -230,7 +218,7 @@ def put_vectors(driver: sqlite3.Connection, rows: Sequence[IndexRow], version: i
     )
 
 
-def drop_vectors(driver: sqlite3.Connection) -> None:
+def drop_vectors(driver: Driver) -> None:
     """Delete all vectors.
 
     Args:
@@ -241,8 +229,8 @@ def drop_vectors(driver: sqlite3.Connection) -> None:
 
 
 def _packed(
-    rows: Sequence[IndexRow],
-) -> tuple[dict[tuple[int, int], bytes], list[tuple[int, int, int, bytes]]]:
+    sql: IndexSql, rows: Sequence[IndexRow]
+) -> tuple[dict[tuple[int, int], bytes], list[tuple[int, int, int, Any]]]:
     keys: list[tuple[int, int, int]] = []
     found: list[NDArray[np.float32]] = []
     for row in rows:
@@ -257,4 +245,4 @@ def _packed(
         (record_no, chunk_no): code.tobytes()
         for (_, record_no, chunk_no), code in zip(keys, bit_codes(units), strict=True)
     }
-    return codes, [(*key, unit.tobytes()) for key, unit in zip(keys, units, strict=True)]
+    return codes, [(*key, sql.pack_vector(unit)) for key, unit in zip(keys, units, strict=True)]

@@ -1,0 +1,1 @@
+"""The backend of the store for many processes and machines: PostgreSQL with pgvector."""

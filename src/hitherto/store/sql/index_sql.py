@@ -1,0 +1,83 @@
+"""Where the databases differ for the index: a few statements, and how vectors and lists of numbers are handed over.
+
+Statements mark their values by ``?``; a driver whose database writes them otherwise translates.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+    from sqlalchemy import Connection
+
+    from hitherto.filters import Filter
+
+
+Key = tuple[int, int, int]
+
+
+class Cursor(Protocol):
+    """What a statement returns."""
+
+    def fetchone(self) -> Any:
+        """Return the next row, or None."""
+
+    def fetchmany(self, size: int, /) -> list[Any]:
+        """Return the next rows, at most so many."""
+
+    def fetchall(self) -> list[Any]:
+        """Return all further rows."""
+
+    def __iter__(self) -> Any:
+        """Return the rows one by one."""
+
+
+class Driver(Protocol):
+    """A connection past SQLAlchemy, whose share of a small search would be a fifth."""
+
+    def execute(self, sql: str, values: Any = ..., /) -> Cursor:
+        """Run a statement."""
+
+    def executemany(self, sql: str, rows: Iterable[Any], /) -> object:
+        """Run a statement for each of many rows."""
+
+
+@dataclass(frozen=True, slots=True)
+class IndexSql:
+    """What the index is in one database.
+
+    Attributes:
+        put_entry: Writes an entry, in place of one with the same key.
+        put_vector: Writes a vector likewise.
+        vector: The stored vector as bytes; the table is ``v``.
+        vector_bytes: How many bytes a stored vector takes as numbers of 32 bits.
+        among: A condition that ``record_no`` is one of a list of numbers.
+        fetch: Selects whole records by a list of numbers.
+        driver: Returns the driver of a connection.
+        pack_numbers: Returns a list of numbers as a value.
+        pack_vector: Returns a unit vector as a value.
+        unpack_vectors: Returns the rows of stored vectors of one size, joined.
+        some_vectors: Reads stored vectors by user, record and chunk; yields the place of each that is there.
+        stored_bytes: Returns how long the stored bytes are of a vector of so many dimensions.
+        after_copy: What is run when rows were copied in with their numbers.
+        matching: Returns which records pass a metadata filter, of a list of numbers.
+    """
+
+    put_entry: str
+    put_vector: str
+    vector: str
+    vector_bytes: str
+    among: str
+    fetch: str
+    driver: Callable[[Connection], Driver]
+    pack_numbers: Callable[[Sequence[int]], Any]
+    pack_vector: Callable[[NDArray[np.float32]], Any]
+    unpack_vectors: Callable[[Sequence[bytes]], NDArray[np.float32]]
+    some_vectors: Callable[[Driver, Sequence[Key]], Iterable[tuple[int, bytes]]]
+    stored_bytes: Callable[[int], int]
+    after_copy: tuple[str, ...]
+    matching: Callable[[Connection, Filter, Sequence[int]], set[int]]
