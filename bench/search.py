@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import json
 import resource
+import sqlite3
 import tempfile
 import time
 from collections.abc import Callable, Iterator
@@ -190,18 +191,28 @@ def place_of(folder: Path, records: int, url: str | None) -> Place:
     return Place(folder / f"postgres-{records}.db", f"{url}{mark}options=-csearch_path%3D{schema},public")
 
 
-def floor_of(store: SqlMemoryStore, matrix: NDArray[np.float32], world: World) -> Callable[[], object]:
+def floor_of(place: Place, matrix: NDArray[np.float32], world: World) -> Callable[[], object]:
     """Return the floor: one product, the ten best, ten rows by key."""
-    questions, sql = iter_vectors(world), store._index_sql
+    questions, look_up = iter_vectors(world), _look_up(place)
 
     def run() -> object:
         scores = matrix @ next(questions)
-        best = np.argpartition(-scores, 10)[:10] + 1
-        with store._read() as conn:
-            query = "SELECT * FROM records WHERE " + sql.among
-            return sql.driver(conn).execute(query, (sql.pack_numbers(best.tolist()),)).fetchall()
+        return look_up((np.argpartition(-scores, 10)[:10] + 1).tolist())
 
     return run
+
+
+def _look_up(place: Place) -> Callable[[list[int]], object]:
+    if place.url is None:
+        lite = sqlite3.connect(place.path)
+        query = f"SELECT * FROM records WHERE record_no IN ({','.join('?' * 10)})"
+        return lambda numbers: lite.execute(query, numbers).fetchall()
+    import psycopg
+
+    conn = psycopg.connect(place.url, autocommit=True)
+    return lambda numbers: conn.execute(
+        "SELECT * FROM records WHERE record_no = ANY(%s)", (numbers,)
+    ).fetchall()
 
 
 def iter_vectors(world: World) -> Iterator[NDArray[np.float32]]:
@@ -237,14 +248,14 @@ def measure(place: Place, world: World, heavy: NDArray[np.float32], *, times: in
             first += timed(lambda: store.search(None, query_vector=next(vectors), **scoped(HEAVY)), times=1)
     yield line(world, "first search of the heavy user", first)
     with place.opened(cache_bytes=2**30) as store:
-        yield from _warm(store, world, heavy, vectors, texts, times=times)
+        yield from _warm(store, place, world, heavy, vectors, texts, times=times)
 
 
-def _warm(store, world, heavy, vectors, texts, *, times):
+def _warm(store, place, world, heavy, vectors, texts, *, times):
     middle = [f"user-{1 + number % (USERS - 1)}" for number in range(50)]
     for user in [HEAVY, *middle]:
         store.search(next(texts), query_vector=next(vectors), **scoped(user))
-    floor = floor_of(store, heavy, world)
+    floor = floor_of(place, heavy, world)
     shapes = {
         "heavy user, hybrid": lambda: store.search(next(texts), query_vector=next(vectors), **scoped(HEAVY)),
         "heavy user, vector": lambda: store.search(None, query_vector=next(vectors), **scoped(HEAVY)),

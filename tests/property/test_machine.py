@@ -29,7 +29,7 @@ class TestPostgres(store_machine(emptied).TestCase):  # type: ignore[misc]
     """Any sequence of calls gives the same on PostgreSQL."""
 
     settings = settings(
-        max_examples=15,  # each call goes to a server
+        max_examples=10,  # each call goes to a server
         stateful_step_count=25,
         phases=[Phase.explicit, Phase.reuse, Phase.generate, Phase.shrink],
     )

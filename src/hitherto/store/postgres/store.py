@@ -152,6 +152,7 @@ class PostgresStore(SqlMemoryStore):
         policy = check_policy(schema_policy)
         self._ddl = index_ddl(_checked_count(partitions, "partitions"))
         self._adding = threading.local()
+        self._url = url
         self._options: dict[str, Any] = {
             "embedder": embedder,
             "memory_retention_config": memory_retention_config,
@@ -161,7 +162,9 @@ class PostgresStore(SqlMemoryStore):
             "read_only": read_only,
             "clock": clock,
         }
-        self._url = url
+        self._index = PostgresSearch(
+            POSTGRES_INDEX, strategy=search_strategy, cache_bytes=cache_bytes, settings=settings
+        )
         connections: dict[str, Any] = {
             "where": self._where,
             "pool_size": _checked_count(pool_size, "pool_size"),
@@ -170,9 +173,15 @@ class PostgresStore(SqlMemoryStore):
         }
         self._engine = PostgresEngine(parsed, read_only=read_only, **connections)
         self._replica: PostgresEngine | None = None
-        self._index = PostgresSearch(
-            POSTGRES_INDEX, strategy=search_strategy, cache_bytes=cache_bytes, settings=settings
-        )
+        self._start(policy, check_embedder, replica_url, connections)
+
+    def _start(
+        self,
+        policy: SchemaPolicy,
+        check_embedder: bool,
+        replica_url: str | None,
+        connections: dict[str, Any],
+    ) -> None:
         try:
             self._repeated(lambda: self._open(policy, check_embedder=check_embedder))
             if replica_url is not None:
