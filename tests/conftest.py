@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from pathlib import Path
 
 import pytest
@@ -35,6 +36,13 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     if left_out:
         config.hook.pytest_deselected(items=left_out)
         items[:] = [item for item in items if item not in set(left_out)]
+
+
+def pytest_sessionfinish() -> None:
+    """End the PostgreSQL server of this process, if a test has started one."""
+    postgres = sys.modules.get("tests.postgres")
+    if postgres is not None:
+        postgres.shut_down()
 
 
 @pytest.fixture(scope="session")

