@@ -202,6 +202,11 @@ def register_event_listeners(listeners: Iterable[EventListener]) -> Iterator[Non
         _listeners.reset(token)
 
 
+def registered() -> tuple[EventListener, ...]:
+    """Return the listeners that are registered here."""
+    return _listeners.get()
+
+
 def emit(event: Event) -> None:
     """Tell the registered listeners of an event.
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
+import enum
 import json
 import os
+import threading
 from collections.abc import Sequence
 from typing import Any
 
@@ -19,10 +22,64 @@ from hitherto.notset import NOT_SET, NotSetType
 _REMINDER = (
     "\n\nAnswer with one JSON object that satisfies this schema, and nothing else:\n```json\n{schema}\n```"
 )
+_AT_ONCE = 16
 _REMINDED = ("openai/", "hosted_vllm/")
 
 
-def _litellm() -> Any:
+class LlmApiType(str, enum.Enum):
+    """Which of a provider's APIs is used."""
+
+    CHAT_COMPLETIONS = "chat_completions"
+    RESPONSES = "responses"
+
+    __str__ = enum.Enum.__str__
+
+    def __format__(self, spec: str) -> str:
+        return format(str(self), spec)  # Python 3.10 would format the value
+
+
+def network_options(
+    *,
+    key_file: str | None | NotSetType,
+    cert_file: str | None | NotSetType,
+    ca_file: str | None | NotSetType,
+    proxy: str | None | NotSetType,
+    trust_env: bool | NotSetType,
+) -> dict[str, Any]:
+    """Return how LiteLLM is told of TLS files and proxies.
+
+    Args:
+        key_file: A client certificate's key; with cert_file.
+        cert_file: A client certificate; with key_file.
+        ca_file: Whom to trust.
+        proxy: A proxy's URL.
+        trust_env: Whether the environment's proxies count.
+
+    Raises:
+        InvalidArgumentError: If one of key_file and cert_file is missing, or ca_file does not exist.
+        MissingExtraError: If httpx is not installed.
+    """
+    given = [value for value in (key_file, cert_file) if value is not NOT_SET and value is not None]
+    if len(given) == 1:
+        raise InvalidArgumentError("key_file and cert_file must be given together", argument="key_file")
+    if ca_file is not NOT_SET and ca_file is not None and not os.path.isfile(ca_file):
+        raise InvalidArgumentError(f"ca_file must be a file, got {shown(ca_file)}", argument="ca_file")
+    named = {"proxy": proxy, "trust_env": trust_env, "verify": ca_file}
+    kept = [item for item in named.items() if item[1] is not NOT_SET and item[1] is not None]
+    options: dict[str, Any] = dict(kept)
+    if given:
+        options["cert"] = (cert_file, key_file)
+    if not options:
+        return {}
+    return {"client": require("httpx", extra="providers").Client(**options)}
+
+
+def load_litellm() -> Any:
+    """Return the module ``litellm``, quiet and without a look at the network.
+
+    Raises:
+        MissingExtraError: If it is not installed.
+    """
     # Without this it fetches a price list from the network when it is imported.
     os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
     module: Any = require("litellm", extra="providers")
@@ -46,6 +103,14 @@ class Llm(LLM):
             that need it.
         supports_vision: Whether it takes images; by default what LiteLLM knows of it.
         image_input_limit_config: How large images may be.
+        api_type: Which of the provider's APIs is used; the chat API by default.
+        stream: Taken for compatibility: the whole answer is returned in any case, so that it is asked for at once.
+        max_concurrent_requests: How many requests run at once; None for no bound, default 16.
+        key_file: A client certificate's key, for TLS; with cert_file.
+        cert_file: A client certificate, for TLS; with key_file.
+        ca_file: Whom to trust, for TLS.
+        proxy: A proxy's URL.
+        trust_env: Whether the environment's proxies count.
         num_retries: How often a request is sent again after 429 or 5xx.
         **default_kwargs: What goes into each request.
 
@@ -63,19 +128,27 @@ class Llm(LLM):
         model: str,
         api_base: str | None | NotSetType = NOT_SET,
         api_key: str | None | NotSetType = NOT_SET,
-        *,
+        api_type: LlmApiType | str | NotSetType = NOT_SET,
+        stream: bool | NotSetType = NOT_SET,
         temperature: float | None | NotSetType = NOT_SET,
         max_tokens: int | None | NotSetType = NOT_SET,
         reasoning_effort: str | None | NotSetType = NOT_SET,
         enable_structured_output_reminder: bool | NotSetType = NOT_SET,
         supports_vision: bool | NotSetType = NOT_SET,
         image_input_limit_config: ImageInputLimitConfig | NotSetType = NOT_SET,
+        max_concurrent_requests: int | None | NotSetType = NOT_SET,
+        key_file: str | None | NotSetType = NOT_SET,
+        cert_file: str | None | NotSetType = NOT_SET,
+        ca_file: str | None | NotSetType = NOT_SET,
+        proxy: str | None | NotSetType = NOT_SET,
+        trust_env: bool | NotSetType = NOT_SET,
+        *,
         num_retries: int = 2,
         **default_kwargs: Any,
     ) -> None:
         if not isinstance(model, str):
             raise ArgumentTypeError(f"model must be a str, got {shown(model)}", argument="model")
-        self._litellm = _litellm()
+        self._litellm = load_litellm()
         self._model = model
         self._supports_vision = supports_vision
         self._limits = ImageLimits.of(image_input_limit_config)
@@ -92,7 +165,12 @@ class Llm(LLM):
             "reasoning_effort": reasoning_effort,
         }
         kept = {name: value for name, value in given.items() if value is not NOT_SET and value is not None}
-        self._options = {"num_retries": num_retries, **kept, **default_kwargs}
+        network = network_options(
+            key_file=key_file, cert_file=cert_file, ca_file=ca_file, proxy=proxy, trust_env=trust_env
+        )
+        self._options = {"num_retries": num_retries, **network, **kept, **default_kwargs}
+        self._api_type = _api_type(api_type)
+        self._slots = _slots(max_concurrent_requests)
 
     def __repr__(self) -> str:
         """Return the name; never the key."""
@@ -132,11 +210,62 @@ class Llm(LLM):
             options["response_format"] = response_format(response_json_schema)
             if self._reminds:
                 _remind(messages, response_json_schema)
-        try:
-            answer = self._litellm.completion(model=self._model, messages=messages, **options)
-        except Exception as error:  # LiteLLM has an exception for each provider's each mood
-            raise ModelError(f"{self._model} failed: {type(error).__name__}") from error
+        api = _api_type(options.pop("api_type", self._api_type))
+        with self._slots:
+            try:
+                if api is LlmApiType.RESPONSES:
+                    return LLMResponse(self._respond(messages, options))
+                answer = self._litellm.completion(model=self._model, messages=messages, **options)
+            except Exception as error:  # LiteLLM has an exception for each provider's each mood
+                raise ModelError(f"{self._model} failed: {type(error).__name__}") from error
         return LLMResponse(answer_text(answer.model_dump()))
+
+    def _respond(self, messages: list[dict[str, Any]], options: dict[str, Any]) -> str:
+        form = options.pop("response_format", None)
+        if form is not None:
+            options["text"] = {"format": {"type": "json_schema", **form["json_schema"]}}
+        options.pop("num_retries", None)  # one attempt, as the reference makes
+        answer = self._litellm.responses(model=self._model, input=_response_input(messages), **options)
+        return str(answer.output_text)
+
+
+def _api_type(value: object) -> LlmApiType:
+    if value is NOT_SET:
+        return LlmApiType.CHAT_COMPLETIONS
+    try:
+        return LlmApiType(value)
+    except ValueError:
+        names = ", ".join(kind.value for kind in LlmApiType)
+        raise InvalidArgumentError(
+            f"api_type must be one of {names}, got {shown(value)}", argument="api_type"
+        ) from None
+
+
+def _slots(value: object) -> contextlib.AbstractContextManager[Any]:
+    if value is None:
+        return contextlib.nullcontext()
+    count = _AT_ONCE if value is NOT_SET else value
+    if type(count) is not int or count < 1:
+        raise InvalidArgumentError(
+            f"max_concurrent_requests must be an int of at least 1 or None, got {shown(value)}",
+            argument="max_concurrent_requests",
+        )
+    return threading.BoundedSemaphore(count)
+
+
+def _response_input(messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    made = []
+    for message in messages:
+        content = message["content"]
+        if not isinstance(content, str):
+            content = [
+                {"type": "input_text", "text": part["text"]}
+                if part["type"] == "text"
+                else {"type": "input_image", "image_url": part["image_url"]["url"]}
+                for part in content
+            ]
+        made.append({"role": message["role"], "content": content})
+    return made
 
 
 def _remind(messages: list[dict[str, Any]], schema: dict[str, Any]) -> None:
@@ -170,12 +299,17 @@ class LiteLLMReranker(Reranker):
     """
 
     def __init__(
-        self, model: str, *, api_base: str | None = None, api_key: str | None = None, **options: Any
+        self,
+        model: str,
+        api_base: str | None | NotSetType = NOT_SET,
+        api_key: str | None | NotSetType = NOT_SET,
+        **options: Any,
     ) -> None:
         self._model = check_model_name(model)
-        self._litellm = _litellm()
+        self._litellm = load_litellm()
         given = {"api_base": api_base, "api_key": api_key}
-        self._options = {**{name: value for name, value in given.items() if value is not None}, **options}
+        known = {name: value for name, value in given.items() if value is not None and value is not NOT_SET}
+        self._options = {**known, **options}
 
     def __repr__(self) -> str:
         """Return the name; never the key."""

@@ -1,0 +1,1 @@
+"""Other packages' names for what is here, so that their programs run."""

@@ -1,0 +1,9 @@
+"""Names of ``oracleagentmemory.apis.embedders``."""
+
+from __future__ import annotations
+
+from hitherto.models.base import Embedder as IEmbedder
+
+__all__ = [
+    "IEmbedder",
+]

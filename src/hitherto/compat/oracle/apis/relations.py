@@ -1,0 +1,10 @@
+"""Names of ``oracleagentmemory.apis.relations``."""
+
+from __future__ import annotations
+
+from hitherto.relations import MemoryLink, RecordRelation
+
+__all__ = [
+    "MemoryLink",
+    "RecordRelation",
+]

@@ -1,0 +1,10 @@
+"""Names of ``oracleagentmemory.apis.searchresult``."""
+
+from __future__ import annotations
+
+from hitherto.search.result import SearchResult, SearchResultFormatConfig
+
+__all__ = [
+    "SearchResult",
+    "SearchResultFormatConfig",
+]

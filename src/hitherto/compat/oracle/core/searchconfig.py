@@ -1,0 +1,25 @@
+"""Names of ``oracleagentmemory.core.searchconfig``."""
+
+from __future__ import annotations
+
+from hitherto.models.base import LLM as ILlm
+from hitherto.models.base import Reranker as IReranker
+from hitherto.records import Record
+from hitherto.search.config import (
+    MemorySearchConfig,
+    PruningEvaluationMode,
+    PruningMemorySearchConfig,
+    TopKMemorySearchConfig,
+)
+from hitherto.search.config import MemorySearchConfig as ISearchConfig
+
+__all__ = [
+    "ILlm",
+    "IReranker",
+    "ISearchConfig",
+    "MemorySearchConfig",
+    "PruningEvaluationMode",
+    "PruningMemorySearchConfig",
+    "Record",
+    "TopKMemorySearchConfig",
+]
