@@ -51,9 +51,11 @@ def llm() -> Iterator[OpenAICompatibleLLM]:
                 assert server.poll() is None, "the server ended"
                 assert time.monotonic() < deadline, "the server does not answer"
                 time.sleep(0.5)
-        yield OpenAICompatibleLLM(
+        model = OpenAICompatibleLLM(
             "smollm2", f"http://127.0.0.1:{port}/v1", timeout_s=600, max_tokens=400, temperature=0
         )
+        yield model
+        model.close()
     finally:
         server.terminate()
         server.wait(30)
