@@ -20,6 +20,7 @@ from hitherto.testing.conformance.concurrency import ConcurrencyConformance
 from hitherto.testing.conformance.embedder import EmbedderConformance
 from hitherto.testing.conformance.erase import EraseConformance
 from hitherto.testing.conformance.filters import FilterConformance
+from hitherto.testing.conformance.jobs import JobConformance
 from hitherto.testing.conformance.lifetime import LifetimeConformance
 from hitherto.testing.conformance.links import LinkConformance
 from hitherto.testing.conformance.processes import ProcessConformance
@@ -44,6 +45,7 @@ class StoreConformance(
     EmbedderConformance,
     TwinConformance,
     ConcurrencyConformance,
+    JobConformance,
     ProcessConformance,
 ):
     """All of the suite."""
