@@ -10,10 +10,13 @@ import textwrap
 import threading
 import time
 import warnings
+from collections.abc import Iterator
+from contextvars import ContextVar
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.postgres import emptied
 
 from hitherto import (
     AgentMemory,
@@ -23,6 +26,7 @@ from hitherto import (
     MemoryExtractionConfig,
     MemoryExtractionMode,
     MemoryLinkExtractionMode,
+    MemoryStore,
     ModelError,
     ModelOutputError,
     NotFoundError,
@@ -34,6 +38,22 @@ from hitherto.testing.reference import ReferenceStore
 from hitherto.testing.scripted import HashEmbedder, TaskLLM
 
 INLINE = MemoryExtractionMode.INLINE
+
+
+backend: ContextVar[str] = ContextVar("backend", default="sqlite")
+to_close: list[tuple[AgentMemory, MemoryStore]] = []
+
+
+@pytest.fixture(autouse=True, params=["sqlite", "postgres"])
+def _backend(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Run every test on both backends, where it does not name a file."""
+    token = backend.set(request.param)
+    yield
+    backend.reset(token)
+    while to_close:
+        client, store = to_close.pop()
+        client.close()
+        store.close()
 
 
 def fact(text: str, **fields: Any) -> dict[str, Any]:
@@ -49,9 +69,13 @@ def items(*found: dict[str, Any]) -> dict[str, Any]:
 def client(model: TaskLLM | None, path: str | Path = ":memory:", **config: Any) -> AgentMemory:
     """Return a client; extraction is waited for, and there is no summary, unless the configuration says so."""
     settings = {"extraction_mode": INLINE, "enable_context_summary": False, **config}
-    return AgentMemory(
-        path, embedder=None, llm=model, memory_extraction_config=MemoryExtractionConfig(**settings)
-    )
+    extraction = MemoryExtractionConfig(**settings)
+    if path == ":memory:" and backend.get() == "postgres":
+        store = emptied()
+        opened = AgentMemory(store=store, llm=model, memory_extraction_config=extraction)
+        to_close.append((opened, store))
+        return opened
+    return AgentMemory(path, embedder=None, llm=model, memory_extraction_config=extraction)
 
 
 def say(thread: Thread, *texts: str, **fields: Any) -> list[str]:
