@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -24,3 +25,13 @@ def _no_network(request: pytest.FixtureRequest) -> Iterator[None]:
 def _own_working_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Run each test and doctest in an empty folder, so that an example may name a plain file."""
     monkeypatch.chdir(tmp_path)
+
+
+@pytest.fixture(autouse=True)
+def _event_loop_of_its_own() -> Iterator[None]:
+    """Give each test a loop that is closed again: LiteLLM's blocking calls take it, or make one and leave it open."""
+    loop = asyncio.new_event_loop()
+    asyncio.set_event_loop(loop)
+    yield
+    loop.close()
+    asyncio.set_event_loop(None)
