@@ -9,10 +9,10 @@ import psycopg
 import pytest
 from tests.postgres import fresh, server
 
-from hitherto import AgentMemory
+from hitherto import AgentMemory, MemoryExtractionConfig
 from hitherto.errors import ConflictError, SchemaError, StoreError
 from hitherto.store.postgres.store import PostgresStore
-from hitherto.testing.scripted import HashEmbedder
+from hitherto.testing.scripted import HashEmbedder, TaskLLM
 
 ROLE = "hitherto_user"
 TABLES = (
@@ -172,3 +172,21 @@ def test_a_role_that_may_only_read_searches() -> None:
             assert [record.id for record, _ in reader.search("tea", 1, user_id="u")] == ["f"]
             with pytest.raises(StoreError, match="may not be changed"):
                 reader.add(["no"], "fact", user_ids="u")
+
+
+def test_a_bound_client_learns_for_its_user_alone(store: PostgresStore) -> None:
+    """Extraction of a bound client stores memories and jobs of its user; another's jobs are not seen."""
+    model = TaskLLM(extract={"memories": [{"text": "u1 sails", "record_type": "fact"}]})
+    config = MemoryExtractionConfig(enable_context_summary=False)
+    with AgentMemory(store=store, llm=model, memory_extraction_config=config) as memory:
+        later = MemoryExtractionConfig(memory_extraction_frequency=9, enable_context_summary=False)
+        other = memory.create_thread(user_id="u2", memory_extraction_config=later)
+        other.add_messages([{"role": "user", "content": "of u2"}])
+        with memory.for_user("u1") as bound:
+            thread = bound.create_thread(user_id="u1")
+            thread.add_messages([{"role": "user", "content": "I sail"}])
+            bound.wait_for_memory_extraction(timeout=60)
+            assert "u1 sails" in [one.content for one in bound.list_memories("u1")]
+            assert [job.user_id for job in bound.list_extractions()] == []
+            assert bound.list_memories("u2") == []
+        assert [one.content for one in memory.list_memories("u2")] == ["u2 likes tea", "u2 likes jazz"]
