@@ -17,7 +17,6 @@ from sqlalchemy.exc import ArgumentError
 from hitherto.aio import awaitable
 from hitherto.errors import AlreadyStoredError, ArgumentTypeError, InvalidArgumentError, StoreError, shown
 from hitherto.lifetime import Clock, MemoryRetentionConfig, utc_now
-from hitherto.models.base import Fingerprint
 from hitherto.scope import check_id
 from hitherto.store.base import SearchStrategy
 from hitherto.store.postgres.engine import PostgresEngine
@@ -294,18 +293,6 @@ class PostgresStore(SqlMemoryStore):
         )
 
     for_user_async = awaitable(for_user)
-
-    @property
-    def memory_store_id(self) -> str:
-        """An id that the store was given when it was created."""
-        with self._read() as conn:
-            return fingerprint.read_meta(conn, "store_id") or ""
-
-    @property
-    def stored_fingerprint(self) -> Fingerprint | None:
-        """Which embedder made the stored vectors, or None if there are none."""
-        with self._read() as conn:
-            return fingerprint.read_fingerprint(conn)
 
     @contextmanager
     def _read(self) -> Iterator[Connection]:

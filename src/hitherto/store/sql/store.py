@@ -72,6 +72,18 @@ class SqlMemoryStore(MemoryStore):
     def _write(self) -> AbstractContextManager[Connection]:
         """Return a write transaction, committed at the end, rolled back on any error."""
 
+    @property
+    def memory_store_id(self) -> str:
+        """An id that the store was given when it was created."""
+        with self._read() as conn:
+            return fingerprint.read_meta(conn, "store_id") or ""
+
+    @property
+    def stored_fingerprint(self) -> Fingerprint | None:
+        """Which embedder made the stored vectors, or None if there are none."""
+        with self._read() as conn:
+            return fingerprint.read_fingerprint(conn)
+
     def _insert(self, new: Sequence[NewRecord]) -> list[str]:
         chunks = [chunk for record in new for chunk in record.chunks]
         with self._write() as conn:

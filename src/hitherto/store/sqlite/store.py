@@ -12,7 +12,6 @@ from sqlalchemy import Connection
 
 from hitherto.errors import ArgumentTypeError, InvalidArgumentError, shown
 from hitherto.lifetime import Clock, MemoryRetentionConfig, utc_now
-from hitherto.models.base import Fingerprint
 from hitherto.store.base import SearchStrategy
 from hitherto.store.settings import SearchSettings
 from hitherto.store.sql import fingerprint
@@ -158,18 +157,6 @@ class SQLiteStore(SqlMemoryStore):
     def path(self) -> str:
         """The file, or ":memory:"."""
         return self._where
-
-    @property
-    def memory_store_id(self) -> str:
-        """An id that the store was given when it was created."""
-        with self._read() as conn:
-            return fingerprint.read_meta(conn, "store_id") or ""
-
-    @property
-    def stored_fingerprint(self) -> Fingerprint | None:
-        """Which embedder made the stored vectors, or None if there are none."""
-        with self._read() as conn:
-            return fingerprint.read_fingerprint(conn)
 
     @contextmanager
     def _read(self) -> Iterator[Connection]:
