@@ -8,7 +8,6 @@ request.
 from __future__ import annotations
 
 import contextlib
-import enum
 import functools
 import inspect
 import logging
@@ -20,6 +19,7 @@ from dataclasses import dataclass, field, fields
 from datetime import datetime, timezone
 from typing import Any, ClassVar, Final, TypeVar
 
+from hitherto.enums import TextEnum
 from hitherto.errors import ArgumentTypeError, shown
 
 log = logging.getLogger("hitherto.events")
@@ -30,7 +30,7 @@ _listeners: ContextVar[tuple[EventListener, ...]] = ContextVar("hitherto.listene
 C = TypeVar("C", bound=type)
 
 
-class OperationKind(str, enum.Enum):
+class OperationKind(TextEnum):
     """What an operation does."""
 
     CREATE = "create"
@@ -38,11 +38,6 @@ class OperationKind(str, enum.Enum):
     UPDATE = "update"
     DELETE = "delete"
     UNKNOWN = "unknown"
-
-    __str__ = enum.Enum.__str__
-
-    def __format__(self, spec: str) -> str:
-        return format(str(self), spec)  # Python 3.10 would format the value
 
 
 _KINDS: Final = {

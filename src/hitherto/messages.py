@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import enum
 import os
 import time
 import uuid
@@ -11,20 +10,16 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
+from hitherto.enums import TextEnum
 from hitherto.errors import ArgumentTypeError, InvalidArgumentError, shown
 
 
-class ImageMimeType(str, enum.Enum):
+class ImageMimeType(TextEnum):
     """The image formats that can be stored."""
 
     PNG = "image/png"
     JPEG = "image/jpeg"
     WEBP = "image/webp"
-
-    __str__ = enum.Enum.__str__
-
-    def __format__(self, spec: str) -> str:
-        return format(str(self), spec)  # Python 3.10 would format the value
 
 
 def new_id() -> str:

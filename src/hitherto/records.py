@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import enum
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
+from hitherto.enums import TextEnum
 from hitherto.errors import ArgumentTypeError, InvalidArgumentError, shown
 from hitherto.messages import ImageMimeType, MessageContent, content_parts
 
@@ -14,16 +14,11 @@ if TYPE_CHECKING:
     from hitherto.relations import RecordRelation
 
 
-class RecordStatus(str, enum.Enum):
+class RecordStatus(TextEnum):
     """Whether a record still holds."""
 
     VALID = "valid"
     INVALID = "invalid"
-
-    __str__ = enum.Enum.__str__
-
-    def __format__(self, spec: str) -> str:
-        return format(str(self), spec)  # Python 3.10 would format the value
 
 
 @dataclass(frozen=True, slots=True)

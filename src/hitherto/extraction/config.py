@@ -2,34 +2,25 @@
 
 from __future__ import annotations
 
-import enum
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from typing import Any, Final
 
+from hitherto.enums import TextEnum
 from hitherto.errors import ArgumentTypeError, InvalidArgumentError, shown
 from hitherto.incoming import read_int
 from hitherto.notset import NOT_SET, NotSetType
 
 
-class _Named(str, enum.Enum):
-    """An enum whose text is the member's name, in every version of Python."""
-
-    __str__ = enum.Enum.__str__
-
-    def __format__(self, spec: str) -> str:
-        return format(str(self), spec)  # Python 3.10 would format the value
-
-
-class MemoryExtractionMode(_Named):
+class MemoryExtractionMode(TextEnum):
     """Whether adding messages waits for the memories in them: INLINE waits, BACKGROUND does not."""
 
     INLINE = "INLINE"
     BACKGROUND = "BACKGROUND"
 
 
-class MemoryLinkExtractionMode(_Named):
+class MemoryLinkExtractionMode(TextEnum):
     """When links to earlier memories are found: never, in the request that extracts, or in one after it."""
 
     DISABLED = "DISABLED"
@@ -37,7 +28,7 @@ class MemoryLinkExtractionMode(_Named):
     POST_EXTRACTION = "POST_EXTRACTION"
 
 
-class MemoryExtractionImageContext(_Named):
+class MemoryExtractionImageContext(TextEnum):
     """How images take part: not at all, as images, or as their descriptions."""
 
     DISABLED = "disabled"
@@ -46,7 +37,7 @@ class MemoryExtractionImageContext(_Named):
     MEMORY = "memory"
 
 
-class BackgroundExtractionQueueFullBehavior(_Named):
+class BackgroundExtractionQueueFullBehavior(TextEnum):
     """What adding messages does when too much waits: leave it undone, wait and leave it undone, or wait and raise.
 
     What is left undone is stored as failed, and can be run again.
@@ -185,7 +176,7 @@ class ExtractionSettings:
     def to_payload(self) -> dict[str, Any]:
         """Return the settings as a JSON object to be stored."""
         payload = {
-            name: value.value if isinstance(value, enum.Enum) else value
+            name: value.value if isinstance(value, TextEnum) else value
             for name, value in asdict(self).items()
         }
         if self.extract_memories is not None:
@@ -237,7 +228,7 @@ def settings_from_payload(payload: object, base: ExtractionSettings) -> Extracti
     return base.with_given(known)
 
 
-_ENUMS: Final[Mapping[str, type[_Named]]] = {
+_ENUMS: Final[Mapping[str, type[TextEnum]]] = {
     "memory_extraction_image_context": MemoryExtractionImageContext,
     "extraction_mode": MemoryExtractionMode,
     "memory_link_extraction_mode": MemoryLinkExtractionMode,
@@ -290,7 +281,7 @@ def _value(name: str, value: Any) -> Any:
     return bool(value)
 
 
-def _member(name: str, value: Any) -> _Named:
+def _member(name: str, value: Any) -> TextEnum:
     kind = _ENUMS[name]
     if name == "memory_extraction_image_context" and type(value) is str:
         try:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import enum
 import json
 import os
 import threading
@@ -11,6 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from hitherto._optional import require
+from hitherto.enums import TextEnum
 from hitherto.errors import ArgumentTypeError, InvalidArgumentError, ModelError, shown
 from hitherto.events import observed
 from hitherto.images import ImageInputLimitConfig, ImageLimits
@@ -26,16 +26,11 @@ _AT_ONCE = 16
 _REMINDED = ("openai/", "hosted_vllm/")
 
 
-class LlmApiType(str, enum.Enum):
+class LlmApiType(TextEnum):
     """Which of a provider's APIs is used."""
 
     CHAT_COMPLETIONS = "chat_completions"
     RESPONSES = "responses"
-
-    __str__ = enum.Enum.__str__
-
-    def __format__(self, spec: str) -> str:
-        return format(str(self), spec)  # Python 3.10 would format the value
 
 
 def network_options(

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, fields
 from typing import Any, ClassVar, Final, Literal, TypeAlias
 
+from hitherto.enums import TextEnum
 from hitherto.errors import ArgumentTypeError, InvalidArgumentError, shown
 from hitherto.models.base import LLM, Reranker
 from hitherto.notset import NOT_SET, NotSetType
@@ -23,17 +24,12 @@ OnError: TypeAlias = Literal["raise", "keep"]
 TokenCounter: TypeAlias = Callable[[str], int]
 
 
-class PruningEvaluationMode(str, enum.Enum):
+class PruningEvaluationMode(TextEnum):
     """How many of the results a pruner judges: FAST the fewest, EXHAUSTIVE every one."""
 
     FAST = "fast"
     EXTENDED = "extended"
     EXHAUSTIVE = "exhaustive"
-
-    __str__ = enum.Enum.__str__
-
-    def __format__(self, spec: str) -> str:
-        return format(str(self), spec)  # Python 3.10 would format the value
 
 
 @dataclass

@@ -11,7 +11,6 @@ A backend gives a :class:`JobTable`: rows within a transaction. The rules are he
 from __future__ import annotations
 
 import contextlib
-import enum
 import os
 import socket
 import threading
@@ -22,6 +21,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any, Final, TypeAlias
 
+from hitherto.enums import TextEnum
 from hitherto.errors import ConflictError
 from hitherto.lifetime import parse_time
 
@@ -29,7 +29,7 @@ LEASE: Final = timedelta(seconds=60)
 """How long a running job counts as alive after its last sign of life."""
 
 
-class JobState(str, enum.Enum):
+class JobState(TextEnum):
     """Where a job stands."""
 
     GATHERING = "gathering"
@@ -37,11 +37,6 @@ class JobState(str, enum.Enum):
     RUNNING = "running"
     FAILED = "failed"
     CANCELLED = "cancelled"
-
-    __str__ = enum.Enum.__str__
-
-    def __format__(self, spec: str) -> str:
-        return format(str(self), spec)  # Python 3.10 would format the value
 
 
 PENDING: Final = (JobState.GATHERING, JobState.WAITING, JobState.RUNNING)

@@ -5,7 +5,6 @@ The check is one SELECT. Alembic, slow to import, is imported only for a databas
 
 from __future__ import annotations
 
-import enum
 import uuid
 from collections.abc import Sequence
 from pathlib import Path
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from sqlalchemy import insert, inspect, select, text
 
+from hitherto.enums import TextEnum
 from hitherto.errors import ArgumentTypeError, InvalidArgumentError, SchemaError, shown
 from hitherto.store.sql.numbers import COUNTERS
 from hitherto.store.sql.tables import (
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 MIGRATIONS: Final = Path(__file__).parent / "migrations"
 
 
-class SchemaPolicy(str, enum.Enum):
+class SchemaPolicy(TextEnum):
     """What opening a store may do to its schema.
 
     REQUIRE_EXISTING changes nothing and wants a current schema. CREATE_IF_EMPTY also creates one where there is
@@ -44,11 +44,6 @@ class SchemaPolicy(str, enum.Enum):
     CREATE_IF_NECESSARY = "create_if_necessary"
     RECREATE = "recreate"
     NO_CHECK = "no_check"
-
-    __str__ = enum.Enum.__str__
-
-    def __format__(self, spec: str) -> str:
-        return format(str(self), spec)  # Python 3.10 would format the value
 
 
 def check_policy(value: object) -> SchemaPolicy:
