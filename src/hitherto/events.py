@@ -45,6 +45,7 @@ _KINDS: Final = {
     "create": OperationKind.CREATE,
     "link": OperationKind.CREATE,
     "get": OperationKind.READ,
+    "read": OperationKind.READ,
     "list": OperationKind.READ,
     "search": OperationKind.READ,
     "generation": OperationKind.READ,
@@ -153,8 +154,8 @@ class EventListener(ABC):
         >>> with AgentMemory(":memory:", embedder=None) as memory, register_event_listeners([Printer()]):
         ...     memory.list_extractions()
         agent_memory.list_extractions.started
-        memory_store.transact_jobs.started
-        memory_store.transact_jobs.completed
+        memory_store.read_jobs.started
+        memory_store.read_jobs.completed
         agent_memory.list_extractions.completed
         []
     """

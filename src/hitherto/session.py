@@ -68,7 +68,7 @@ class Session:
             log.info(
                 "no language model is configured: messages are stored and found, memories are not extracted from them"
             )
-        elif store.transact_jobs(lambda table: table.count(states=[JobState.WAITING, JobState.RUNNING])):
+        elif store.read_jobs(lambda table: table.count(states=[JobState.WAITING, JobState.RUNNING])):
             self.queue.notify()
 
     @property

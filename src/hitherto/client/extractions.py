@@ -77,7 +77,7 @@ class ExtractionVerbs(ClientVerbs):
             []
         """
         wanted = _states(states)
-        found = self.store.transact_jobs(lambda table: _find(table, wanted, thread_id, user_id))
+        found = self.store.read_jobs(lambda table: _find(table, wanted, thread_id, user_id))
         return [_shown(job) for job in found]
 
     list_extractions_async = awaitable(list_extractions)

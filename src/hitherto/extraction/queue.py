@@ -83,7 +83,7 @@ class JobQueue:
             if job is not None:
                 self._do(job)
                 return
-            if self._store.transact_jobs(lambda table: table.get(job_id)) is None:
+            if self._store.read_jobs(lambda table: table.get(job_id)) is None:
                 return  # another process was faster
             time.sleep(_POLL_S)
 
@@ -96,7 +96,7 @@ class JobQueue:
         """
         deadline = time.monotonic() + timeout_s
         while True:
-            of_thread, in_all = self._store.transact_jobs(
+            of_thread, in_all = self._store.read_jobs(
                 lambda table: (
                     table.count(states=[JobState.WAITING], thread_id=thread_id),
                     table.count(states=[JobState.WAITING]),
@@ -138,8 +138,8 @@ class JobQueue:
     def _left(self, thread_ids: Sequence[str] | None) -> int:
         states = [JobState.WAITING, JobState.RUNNING]
         if thread_ids is None:
-            return self._store.transact_jobs(lambda table: table.count(states=states))
-        return self._store.transact_jobs(
+            return self._store.read_jobs(lambda table: table.count(states=states))
+        return self._store.read_jobs(
             lambda table: sum(table.count(states=states, thread_id=thread) for thread in thread_ids)
         )
 

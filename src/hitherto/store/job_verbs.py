@@ -15,6 +15,26 @@ T = TypeVar("T")
 class JobVerbs(StorePrimitives):
     """Jobs: what is still to be done for what was stored."""
 
+    def read_jobs(self, look: Callable[[JobTable], T]) -> T:
+        """Look at the jobs of the store; nobody who writes is kept waiting.
+
+        Args:
+            look: Returns what is wanted; it must change nothing.
+
+        Returns:
+            What it returns.
+
+        Examples:
+            >>> from hitherto.store.jobs import PENDING
+            >>> from hitherto.store.opening import open_store
+            >>> with open_store(":memory:", embedder=None) as store:
+            ...     store.read_jobs(lambda jobs: jobs.count(states=PENDING))
+            0
+        """
+        return self._read_jobs(look)
+
+    read_jobs_async = awaitable(read_jobs)
+
     def transact_jobs(self, step: Callable[[JobTable], T]) -> T:
         """Do something with the jobs of the store, in one transaction.
 

@@ -104,6 +104,10 @@ class StorePrimitives(ABC):
         with self._memory_jobs.transaction() as table:
             return step(table)
 
+    def _read_jobs(self, step: Callable[[JobTable], T]) -> T:
+        """Look at the jobs without keeping others from writing, where the backend can."""
+        return self._transact_jobs(step)
+
     def _insert_also(self, records: Sequence[NewRecord], also: JobStep) -> builtins.list[str]:
         """Store records and do something with the jobs, in one transaction where the backend can."""
         ids = self._insert(records)

@@ -6,6 +6,7 @@ import os
 import sqlite3
 import sys
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,6 +21,8 @@ from hitherto.errors import (
     SchemaError,
     StoreError,
 )
+from hitherto.lifetime import utc_now
+from hitherto.store.jobs import PENDING, Job, JobTable
 from hitherto.store.sql.migrate import SchemaPolicy
 from hitherto.store.sqlite.store import SQLiteStore
 
@@ -331,3 +334,16 @@ def test_a_path_that_cannot_be_opened_is_an_error(path: str) -> None:
     """A folder that does not exist is a clear error."""
     with pytest.raises((StoreError, InvalidArgumentError)):
         SQLiteStore(path and f"{path}memory.db")
+
+
+def test_a_look_at_jobs_does_not_wait_for_a_writer(tmp_path: Path) -> None:
+    """While a step is under way, jobs can be counted; what the step does is not seen yet."""
+    with SQLiteStore(tmp_path / "memory.db", busy_timeout_s=0.05) as store, ThreadPoolExecutor(1) as pool:
+
+        def step(table: JobTable) -> int:
+            now = utc_now()
+            table.put(Job("extract", "t1", None, {}, now, now))
+            return pool.submit(store.read_jobs, lambda seen: seen.count(states=PENDING)).result(30)
+
+        assert store.transact_jobs(step) == 0
+        assert store.read_jobs(lambda table: table.count(states=PENDING)) == 1

@@ -360,6 +360,7 @@ class PostgresStore(SqlMemoryStore):
     _list_messages = _again("_list_messages")
     _update = _again("_update")
     _update_also = _again("_update_also")
+    _read_jobs = _again("_read_jobs")
     _transact_jobs = _again("_transact_jobs")
     _delete = _again("_delete")
     _search = _again("_search")

@@ -22,7 +22,7 @@ class SqlJobs(JobTable):
     """The jobs of a database within one transaction.
 
     Args:
-        conn: A connection in a write transaction.
+        conn: A connection in a transaction; a write transaction, if something is changed.
     """
 
     def __init__(self, conn: Connection) -> None:

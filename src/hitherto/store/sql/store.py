@@ -102,6 +102,10 @@ class SqlMemoryStore(MemoryStore):
         with self._write() as conn:
             return step(SqlJobs(conn))
 
+    def _read_jobs(self, step: Callable[[JobTable], T]) -> T:
+        with self._read() as conn:
+            return step(SqlJobs(conn))
+
     def _get(self, record_type: str, record_id: str, *, now: datetime, include_bytes: bool) -> Record | None:
         with self._read() as conn:
             return read.get_record(conn, record_type, record_id, now=now, include_bytes=include_bytes)

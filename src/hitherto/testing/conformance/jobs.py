@@ -87,6 +87,13 @@ class JobConformance(ConformanceBase):
             store.transact_jobs(step)
         assert _found(store) == ["a"]
 
+    def test_looking_sees_what_was_put(self, store: MemoryStore, clock: ManualClock) -> None:
+        """A look finds what a step has put, and what it returns comes back."""
+        job = _job(clock, "a")
+        _put(store, job)
+        assert store.read_jobs(lambda table: table.get("a")) == job
+        assert store.read_jobs(lambda table: table.count(states=PENDING)) == 1
+
     def test_records_and_their_job_are_stored_together(self, store: MemoryStore, clock: ManualClock) -> None:
         """A job that goes with records is there with them, and is not there without them."""
         batch = PendingRecordBatch(contents=["one"], record_type="fact", record_ids="f1")
