@@ -58,9 +58,7 @@ class ImageVerbs(ClientVerbs):
             InvalidArgumentError: If a value is not allowed, or there is neither a description nor a language model.
             ConflictError: If the id is taken.
         """
-        scope = {"user_ids": user_id, "agent_ids": agent_id, "thread_ids": thread_id}
-        if all(value in (NOT_SET, None) for value in scope.values()):
-            raise InvalidArgumentError("user_id, agent_id or thread_id must be given", argument="user_id")
+        _need_scope(user_id, agent_id, thread_id)
         return stored_images.add_image(
             self._session,
             self._session.llm,
@@ -73,7 +71,9 @@ class ImageVerbs(ClientVerbs):
             timestamps=timestamp,
             ttl_days=ttl_days,
             ttl_anchor=ttl_anchor,
-            **scope,
+            user_ids=user_id,
+            agent_ids=agent_id,
+            thread_ids=thread_id,
         )
 
     add_image_async = awaitable(add_image, limiter_name="models")
@@ -102,8 +102,7 @@ class ImageVerbs(ClientVerbs):
         Raises:
             InvalidArgumentError: If a value is not allowed.
         """
-        if all(value in (NOT_SET, None) for value in (user_id, agent_id, thread_id)):
-            raise InvalidArgumentError("user_id, agent_id or thread_id must be given", argument="user_id")
+        _need_scope(user_id, agent_id, thread_id)
         scope = {"user_id": user_id, "agent_id": agent_id, "thread_id": thread_id}
         return stored_images.list_images(
             self._session, image_id, include_bytes, metadata_filter, limit, scope
@@ -174,6 +173,11 @@ class ImageVerbs(ClientVerbs):
         )
 
     delete_image_async = awaitable(delete_image)
+
+
+def _need_scope(*ids: object) -> None:
+    if all(value in (NOT_SET, None) for value in ids):
+        raise InvalidArgumentError("user_id, agent_id or thread_id must be given", argument="user_id")
 
 
 class ThreadImageVerbs(ABC):

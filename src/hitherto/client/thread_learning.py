@@ -16,10 +16,11 @@ from hitherto.incoming import read_int
 from hitherto.messages import Message
 from hitherto.models.base import LLM
 from hitherto.notset import NOT_SET, NotSetType
-from hitherto.records import MessageRecord, ThreadRecord
+from hitherto.records import MessageRecord, RecordStatus, ThreadRecord
 from hitherto.scope import ResolvedScope, SearchScope, resolve_for_thread
 from hitherto.search import budget, pipeline
 from hitherto.search.config import MemorySearchConfig
+from hitherto.search.request import read_budget
 from hitherto.search.result import SearchResult
 from hitherto.session import DEFAULT_TIMEOUT_S, Session
 from hitherto.thread_settings import ThreadSettings
@@ -235,24 +236,18 @@ class ThreadLearningVerbs(ABC):
             metadata_filter=NOT_SET if request.metadata_filter is None else request.metadata_filter,
             limit=request.results if shows_invalid else None,
         )
-        kept = [memory for memory in found if shows_invalid or memory.status.value == "valid"]
+        kept = [memory for memory in found if shows_invalid or memory.status is RecordStatus.VALID]
         return [
             SearchResult(pipeline.LINKED_DISTANCE, memory) for memory in reversed(kept[-request.results :])
         ]
 
     def _fitted(self, results: Sequence[SearchResult], request: CardRequest) -> list[SearchResult]:
         config = self._search_config
-        given = {
-            "token_budget": (request.token_budget, config.token_budget),
-            "soft_token_budget": (request.soft_token_budget, config.soft_token_budget),
-        }
-        chosen = {}
-        for name, (own, configured) in given.items():
-            value = configured if own is NOT_SET else own
-            chosen[name] = None if value in (NOT_SET, None) else read_int(value, name)
         return budget.fit(
             results,
-            token_budget=chosen["token_budget"],
-            soft_token_budget=chosen["soft_token_budget"],
+            token_budget=read_budget(request.token_budget, config.token_budget, "token_budget"),
+            soft_token_budget=read_budget(
+                request.soft_token_budget, config.soft_token_budget, "soft_token_budget"
+            ),
             count=budget.estimate_tokens if config.token_counter is NOT_SET else config.token_counter,
         )

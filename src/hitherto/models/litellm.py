@@ -6,7 +6,7 @@ import contextlib
 import json
 import os
 import threading
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from hitherto._optional import require
@@ -33,6 +33,16 @@ class LlmApiType(TextEnum):
     RESPONSES = "responses"
 
 
+def only_given(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the options that are neither NOT_SET nor None, which LiteLLM is to decide itself.
+
+    Examples:
+        >>> only_given({"api_key": "secret", "api_base": NOT_SET, "temperature": None})
+        {'api_key': 'secret'}
+    """
+    return {name: value for name, value in options.items() if value is not NOT_SET and value is not None}
+
+
 def network_options(
     *,
     key_file: str | None | NotSetType,
@@ -54,15 +64,13 @@ def network_options(
         InvalidArgumentError: If one of key_file and cert_file is missing, or ca_file does not exist.
         MissingExtraError: If httpx is not installed.
     """
-    given = [value for value in (key_file, cert_file) if value is not NOT_SET and value is not None]
-    if len(given) == 1:
+    certificate = only_given({"key_file": key_file, "cert_file": cert_file})
+    if len(certificate) == 1:
         raise InvalidArgumentError("key_file and cert_file must be given together", argument="key_file")
     if ca_file is not NOT_SET and ca_file is not None and not os.path.isfile(ca_file):
         raise InvalidArgumentError(f"ca_file must be a file, got {shown(ca_file)}", argument="ca_file")
-    named = {"proxy": proxy, "trust_env": trust_env, "verify": ca_file}
-    kept = [item for item in named.items() if item[1] is not NOT_SET and item[1] is not None]
-    options: dict[str, Any] = dict(kept)
-    if given:
+    options = only_given({"proxy": proxy, "trust_env": trust_env, "verify": ca_file})
+    if certificate:
         options["cert"] = (cert_file, key_file)
     if not options:
         return {}
@@ -159,7 +167,7 @@ class Llm(LLM):
             "max_tokens": max_tokens,
             "reasoning_effort": reasoning_effort,
         }
-        kept = {name: value for name, value in given.items() if value is not NOT_SET and value is not None}
+        kept = only_given(given)
         network = network_options(
             key_file=key_file, cert_file=cert_file, ca_file=ca_file, proxy=proxy, trust_env=trust_env
         )
@@ -302,9 +310,7 @@ class LiteLLMReranker(Reranker):
     ) -> None:
         self._model = check_model_name(model)
         self._litellm = load_litellm()
-        given = {"api_base": api_base, "api_key": api_key}
-        known = {name: value for name, value in given.items() if value is not None and value is not NOT_SET}
-        self._options = {**known, **options}
+        self._options = {**only_given({"api_base": api_base, "api_key": api_key}), **options}
 
     def __repr__(self) -> str:
         """Return the name; never the key."""

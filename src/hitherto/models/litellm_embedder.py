@@ -9,7 +9,7 @@ from hitherto.errors import InvalidArgumentError, ModelError, ModelOutputError, 
 from hitherto.events import observed
 from hitherto.models.base import Embedder, Fingerprint
 from hitherto.models.http_reranker import check_model_name
-from hitherto.models.litellm import load_litellm, network_options
+from hitherto.models.litellm import load_litellm, network_options, only_given
 from hitherto.notset import NOT_SET, NotSetType
 
 if TYPE_CHECKING:
@@ -88,11 +88,10 @@ class LiteLLMEmbedder(Embedder):
             "api_key": api_key,
             "truncate_prompt_tokens": truncate_prompt_tokens,
         }
-        kept = {name: value for name, value in given.items() if value is not NOT_SET and value is not None}
         network = network_options(
             key_file=key_file, cert_file=cert_file, ca_file=ca_file, proxy=proxy, trust_env=trust_env
         )
-        self._options = {**network, **kept, **default_kwargs}
+        self._options = {**network, **only_given(given), **default_kwargs}
 
     def __repr__(self) -> str:
         """Return the name; never the key."""

@@ -82,8 +82,8 @@ def build_request(
         include_invalid_results=True if include_invalid_results is NOT_SET else bool(include_invalid_results),
         num_hops=0 if num_hops is NOT_SET else num_hops,
         max_linked_results=100 if max_linked_results is NOT_SET else max_linked_results,
-        token_budget=_budget(token_budget, config.token_budget, "token_budget"),
-        soft_token_budget=_budget(soft_token_budget, config.soft_token_budget, "soft_token_budget"),
+        token_budget=read_budget(token_budget, config.token_budget, "token_budget"),
+        soft_token_budget=read_budget(soft_token_budget, config.soft_token_budget, "soft_token_budget"),
         explain=explain,
     )
 
@@ -136,7 +136,21 @@ def _record_types(value: object) -> frozenset[str] | None:
     return frozenset(found)
 
 
-def _budget(value: Any, configured: int | None | NotSetType, name: str) -> int | None:
+def read_budget(value: Any, configured: int | None | NotSetType, name: str) -> int | None:
+    """Return a token budget: what the call gives, or else the configuration.
+
+    Args:
+        value: What the call gives, or NOT_SET; None for no bound.
+        configured: The configuration's, or NOT_SET.
+        name: The argument's name, for the error.
+
+    Raises:
+        InvalidArgumentError: If it is no number.
+
+    Examples:
+        >>> read_budget(NOT_SET, 500, "token_budget"), read_budget(None, 500, "token_budget")
+        (500, None)
+    """
     if value is NOT_SET:
         return configured if isinstance(configured, int) else None
     if value is None:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from hitherto.errors import ConflictError, StoreError
 from hitherto.store.sql import fingerprint
+from hitherto.store.sql.entries import ENTRY_COLUMNS
 from hitherto.store.sql.tables import (
     chunk_texts,
     counters,
@@ -84,26 +85,7 @@ def _part(table: Table, key: int = 1) -> _Part:
     return _Part(table.name, tuple(column.name for column in table.c), key)
 
 
-_ENTRIES: Final = _Part(
-    "entries",
-    (
-        "user_no",
-        "record_no",
-        "chunk_no",
-        "version",
-        "record_type",
-        "agent_id",
-        "thread_id",
-        "valid",
-        "expires",
-        "speaker",
-        "question",
-        "tokens",
-        "dates",
-        "code",
-    ),
-    3,
-)
+_ENTRIES: Final = _Part("entries", ENTRY_COLUMNS, 3)
 _PARTS: Final = (
     _part(scopes),
     _part(records),

@@ -48,9 +48,24 @@ NEVER: Final = 2**62
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=timezone.utc)
 
+ENTRY_COLUMNS: Final = (
+    "user_no",
+    "record_no",
+    "chunk_no",
+    "version",
+    "record_type",
+    "agent_id",
+    "thread_id",
+    "valid",
+    "expires",
+    "speaker",
+    "question",
+    "tokens",
+    "dates",
+    "code",
+)
 INTO_ENTRIES: Final = (
-    "INTO entries (user_no, record_no, chunk_no, version, record_type, agent_id, thread_id, valid, expires, speaker, "
-    "question, tokens, dates, code) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+    f"INTO entries ({', '.join(ENTRY_COLUMNS)}) VALUES ({', '.join('?' * len(ENTRY_COLUMNS))})"
 )
 """What a backend begins with the verb that puts a row in place of one with the same key."""
 _DELETE: Final = "DELETE FROM entries WHERE user_no = ? AND record_no = ?"
