@@ -81,7 +81,7 @@ def run_caption_job(store: MemoryStore, llm: LLM, job: Job, limits: ImageLimits)
 
 def describe_images(
     store: MemoryStore, llm: LLM, records: Sequence[MessageRecord], limits: ImageLimits
-) -> list[MessageRecord]:
+) -> bool:
     """Describe the images of messages that have no description yet, before memories are extracted.
 
     Args:
@@ -91,7 +91,7 @@ def describe_images(
         limits: How large images may be.
 
     Returns:
-        The messages with what their images say now; an image that could not be described stays without.
+        Whether any was described, so that the messages say more now; an image that could not be stays without.
     """
     changed = False
     for record in records:
@@ -102,7 +102,4 @@ def describe_images(
                 changed = describe_stored(store, llm, part.id, limits) or changed
             except Exception as error:  # a model without eyes must not keep the words from being read
                 log.warning("image %s was not described: %s", part.id, type(error).__name__)
-    if not changed:
-        return list(records)
-    fresh = [store.get("message", record.id) for record in records]
-    return [record for record in fresh if isinstance(record, MessageRecord)]
+    return changed

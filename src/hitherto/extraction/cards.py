@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from hitherto.errors import InvalidArgumentError, shown
-from hitherto.extraction.transcript import no_image, plain_text
+from hitherto.extraction.transcript import MESSAGE_FORMAT, no_image, plain_text
 from hitherto.incoming import read_int
 from hitherto.messages import Message, content_text
 from hitherto.notset import NOT_SET, NotSetType
@@ -19,13 +19,6 @@ from hitherto.search.result import SearchResult
 
 DEFAULT_FALLBACK: Final = 5
 DEFAULT_RELEVANT: Final = 5
-MESSAGE_FORMAT: Final = (
-    "<message>\n"
-    "  <timestamp>{timestamp}</timestamp>\n"
-    "  <role>{role}</role>\n"
-    "  <content>{content}</content>\n"
-    "</message>"
-)
 CARD_TYPES: Final = (*sorted(MEMORY_TYPES), "message")
 
 

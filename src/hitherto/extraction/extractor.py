@@ -11,7 +11,7 @@ from hitherto.extraction.dates import resolve_time
 from hitherto.extraction.transcript import Line, estimate
 from hitherto.messages import Message, TextContent
 from hitherto.models.base import LLM
-from hitherto.models.json_reply import parse_json_reply
+from hitherto.models.json_reply import closed_object, parse_json_reply
 from hitherto.prompts import Prompt, load_prompt
 from hitherto.records import MEMORY_TYPES, Record
 from hitherto.relations import OPPOSITE_TYPES
@@ -100,24 +100,15 @@ def schema(*, with_links: bool) -> dict[str, Any]:
             "target_candidate_index": {"type": "integer", "minimum": 1},
             "link_type": {"type": "string", "enum": sorted(OPPOSITE_TYPES)},
         }
-        properties["links"] = {"type": ["array", "null"], "items": _closed(link)}
+        properties["links"] = {"type": ["array", "null"], "items": closed_object(link)}
     return {
         "title": "extracted_memories",
-        **_closed(
+        **closed_object(
             {
                 "thoughts": {"type": ["string", "null"]},
-                "memories": {"type": "array", "items": _closed(properties)},
+                "memories": {"type": "array", "items": closed_object(properties)},
             }
         ),
-    }
-
-
-def _closed(properties: dict[str, Any]) -> dict[str, Any]:
-    return {
-        "type": "object",
-        "properties": properties,
-        "required": list(properties),
-        "additionalProperties": False,
     }
 
 

@@ -18,10 +18,12 @@ from hitherto.extraction.config import (
     MemoryLinkExtractionMode,
 )
 from hitherto.extraction.extractor import Extracted, Reading
+from hitherto.extraction.provenance import SOURCES_KEY, add_sources
 from hitherto.extraction.reconcile import (
     NewMemory,
     link_by_model,
     related,
+    scope_of,
     store_link,
     without_repeats,
 )
@@ -43,9 +45,6 @@ log = logging.getLogger("hitherto.extraction")
 
 EXTRACT: Final = "extract"
 SUMMARISE: Final = "summarise"
-SOURCES_KEY: Final = "source_message_ids"
-"""The key in ``$agent_memory`` of a memory's metadata that lists the messages that it came from."""
-
 SEARCHES_AT_ONCE: Final = 8
 _LEAST_READING: Final = 200
 _TYPE_ORDER: Final = ("fact", "guideline", "memory", "preference")
@@ -86,14 +85,13 @@ class Learner:
             ConflictError: If the job was taken over or cancelled meanwhile; nothing is stored then.
             Exception: Whatever the model raises; nothing is stored then, and the job can be run again.
         """
-        ids: list[str] = []
-        if job.kind == EXTRACT:
-            ids = self.extract(job.payload["message_ids"], also=lambda table: finish(table, job))
-        else:
+        if job.kind != EXTRACT:
             if self._summary_is_due():
                 self.summariser().refresh()
             self.store.transact_jobs(lambda table: finish(table, job))
-        if job.kind == EXTRACT and job.payload.get("summary", True):
+            return []
+        ids = self.extract(job.payload["message_ids"], also=lambda table: finish(table, job))
+        if job.payload.get("summary", True):
             self.refresh_summary_if_due()
         return ids
 
@@ -110,10 +108,9 @@ class Learner:
         Raises:
             Exception: Whatever the model raises; nothing is stored then.
         """
-        records = [record for record in map(self._message, message_ids) if record is not None]
-        records = describe_images(self.store, self.llm, records, self.image_limits)
-        if self._with_bytes():
-            records = [record for record in map(self._message, message_ids) if record is not None]
+        records = self._messages(message_ids)
+        if describe_images(self.store, self.llm, records, self.image_limits):
+            records = self._messages(message_ids)
         targets = self._lines(records)
         new = self._read(records, targets) if targets else []
         new, repeats = without_repeats(new)
@@ -125,7 +122,7 @@ class Learner:
             for target, kind in memory.links:
                 store_link(self.store, memory.id, memory.item.record_type, target, kind)
         for earlier, memory in repeats:
-            self._note_sources(earlier, memory.message_ids)
+            add_sources(self.store, earlier, memory.message_ids)
         return [memory.id for memory in new]
 
     def refresh_summary_if_due(self) -> None:
@@ -155,9 +152,9 @@ class Learner:
             self.settings.memory_extraction_image_context,
         )
 
-    def _message(self, message_id: str) -> MessageRecord | None:
-        record = self.store.get("message", message_id, include_bytes=self._with_bytes())
-        return record if isinstance(record, MessageRecord) else None
+    def _messages(self, message_ids: Sequence[str]) -> list[MessageRecord]:
+        found = [self.store.get("message", one, include_bytes=self._with_bytes()) for one in message_ids]
+        return [record for record in found if isinstance(record, MessageRecord)]
 
     def _with_bytes(self) -> bool:
         return self.settings.memory_extraction_image_context is MemoryExtractionImageContext.IMAGE
@@ -176,7 +173,7 @@ class Learner:
         new: list[NewMemory] = []
         for run in chunks(targets, tokens=self._room()):
             query = "\n".join(line.xml for line in run)
-            known = related(self.store, query, self._scope())
+            known = related(self.store, query, scope_of(self.thread, exact_thread=False))
             reading = self._fitted(Reading(tuple(run), tuple(history), tuple(known), summary or None))
             items = extractor.ask(self.llm, reading, self.settings)
             new += self._with_known(items, run, reading.known)
@@ -236,22 +233,13 @@ class Learner:
         if made:
             with ThreadPoolExecutor(min(SEARCHES_AT_ONCE, len(made)), "hitherto-related") as pool:
                 texts = [memory.text for memory in made]
-                found = pool.map(lambda text: related(self.store, text, self._scope()), texts)
+                scope = scope_of(self.thread, exact_thread=False)
+                found = pool.map(lambda text: related(self.store, text, scope), texts)
                 for memory, candidates in zip(made, found, strict=True):
                     memory.known = tuple(candidates)
         for memory in made:
             memory.links = [(known[place], kind) for place, kind in memory.item.links if place < len(known)]
         return made
-
-    def _scope(self) -> dict[str, Any]:
-        return {
-            "user_id": self.thread.user_id,
-            "agent_id": self.thread.agent_id,
-            "thread_id": self.thread.id,
-            "exact_user_match": True,
-            "exact_agent_match": True,
-            "exact_thread_match": False,
-        }
 
     def _batches(
         self, new: Sequence[NewMemory], records: Sequence[MessageRecord]
@@ -291,17 +279,6 @@ class Learner:
         # A memory lives no longer than the first of its messages to go.
         moments = [self.store.record_expiration("message", record.id) for record in records]
         return min((moment for moment in moments if moment is not None), default=None)
-
-    def _note_sources(self, earlier: Record, message_ids: Sequence[str]) -> None:
-        current = self.store.get(earlier.record_type, earlier.id)
-        if current is None:
-            return
-        metadata = dict(current.metadata or {})
-        own = dict(metadata.get(OWN_METADATA) or {})
-        if SOURCES_KEY not in own:
-            return  # somebody stored it by hand: it does not depend on these messages
-        own[SOURCES_KEY] = list(dict.fromkeys((*own[SOURCES_KEY], *message_ids)))
-        self.store.update(earlier.record_type, earlier.id, metadata={**metadata, OWN_METADATA: own})
 
 
 def inherited_metadata(records: Sequence[MessageRecord], settings: ExtractionSettings) -> dict[str, Any]:

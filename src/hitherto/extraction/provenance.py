@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Final
 
-from hitherto.extraction.learning import SOURCES_KEY
 from hitherto.records import Record
 from hitherto.search.render import OWN_METADATA
 
 if TYPE_CHECKING:
     from hitherto.store.base import MemoryStore
+
+
+SOURCES_KEY: Final = "source_message_ids"
+"""The key in ``$agent_memory`` of a memory's metadata that lists the messages that it came from."""
 
 
 def source_messages(record: Record) -> tuple[str, ...]:
@@ -47,8 +51,24 @@ def delete_derived(store: MemoryStore, thread_id: str, message_id: str) -> int:
         if sources == (message_id,):
             count += store.delete(memory.record_type, memory.id)
             continue
-        metadata = dict(memory.metadata or {})
-        rest = [one for one in sources if one != message_id]
-        metadata[OWN_METADATA] = {**metadata[OWN_METADATA], SOURCES_KEY: rest}
-        store.update(memory.record_type, memory.id, metadata=metadata)
+        _set_sources(store, memory, [one for one in sources if one != message_id])
     return count
+
+
+def add_sources(store: MemoryStore, memory: Record, message_ids: Iterable[str]) -> None:
+    """Note that a stored memory also comes from other messages; one that was added by hand depends on none.
+
+    Args:
+        store: The store.
+        memory: The memory.
+        message_ids: The messages.
+    """
+    current = store.get(memory.record_type, memory.id)
+    if current is not None and SOURCES_KEY in ((current.metadata or {}).get(OWN_METADATA) or {}):
+        _set_sources(store, current, list(dict.fromkeys((*source_messages(current), *message_ids))))
+
+
+def _set_sources(store: MemoryStore, memory: Record, message_ids: list[str]) -> None:
+    metadata = dict(memory.metadata or {})
+    metadata[OWN_METADATA] = {**metadata[OWN_METADATA], SOURCES_KEY: message_ids}
+    store.update(memory.record_type, memory.id, metadata=metadata)

@@ -16,9 +16,9 @@ from hitherto.extraction.extractor import PACKAGE, Extracted
 from hitherto.extraction.transcript import estimate
 from hitherto.messages import new_id
 from hitherto.models.base import LLM
-from hitherto.models.json_reply import parse_json_reply
+from hitherto.models.json_reply import closed_object, parse_json_reply
 from hitherto.prompts import load_prompt
-from hitherto.records import MEMORY_TYPES, MemoryRecord, Record
+from hitherto.records import MEMORY_TYPES, MemoryRecord, Record, ScopedRecord
 from hitherto.relations import INVALIDATION_REASONS, OPPOSITE_TYPES
 from hitherto.search.render import escape
 
@@ -73,6 +73,23 @@ def same_words(text: str) -> str:
     """
     plain = _PUNCTUATION.sub(" ", unicodedata.normalize("NFKC", text).casefold())
     return " ".join(plain.split())
+
+
+def scope_of(record: ScopedRecord, *, exact_thread: bool) -> dict[str, Any]:
+    """Return where memories that may be related are looked for, as the store's search takes it: same user and agent.
+
+    Args:
+        record: A memory or a thread.
+        exact_thread: Whether only in the same thread.
+    """
+    return {
+        "user_id": record.user_id,
+        "agent_id": record.agent_id,
+        "thread_id": record.thread_id,
+        "exact_user_match": True,
+        "exact_agent_match": True,
+        "exact_thread_match": exact_thread,
+    }
 
 
 def related(store: MemoryStore, text: str, scope: Mapping[str, Any], *, k: int = CANDIDATES) -> list[Record]:
@@ -170,14 +187,7 @@ def link_one(
     record = store.get(memory_type, memory_id)
     if not isinstance(record, MemoryRecord) or record.content is None:
         return []
-    scope = {
-        "user_id": record.user_id,
-        "agent_id": record.agent_id,
-        "thread_id": record.thread_id,
-        "exact_user_match": True,
-        "exact_agent_match": True,
-        "exact_thread_match": exact_thread,
-    }
+    scope = scope_of(record, exact_thread=exact_thread)
     # The memory itself is the nearest of all: one more is asked for, and it is left out.
     found = related(store, record.content, scope, k=CANDIDATES + 1)
     known = tuple(item for item in found if item.id != memory_id)[:CANDIDATES]
@@ -229,38 +239,23 @@ def _affordable(sources: Sequence[NewMemory], settings: ExtractionSettings) -> l
 
 def link_schema(sources: Sequence[NewMemory]) -> dict[str, Any]:
     """Return the JSON schema of an answer about links."""
-    link = {
-        "type": "object",
-        "properties": {
+    link = closed_object(
+        {
             "target_memory_id": {"type": "string"},
             "link_type": {"type": "string", "enum": sorted(OPPOSITE_TYPES)},
-        },
-        "required": ["target_memory_id", "link_type"],
-        "additionalProperties": False,
-    }
+        }
+    )
     resolution = {
+        **closed_object(
+            {
+                "updated_source_memory_text": {"type": ["string", "null"]},
+                "links": {"type": "array", "items": link},
+            }
+        ),
         "type": ["object", "null"],
-        "properties": {
-            "updated_source_memory_text": {"type": ["string", "null"]},
-            "links": {"type": "array", "items": link},
-        },
-        "required": ["updated_source_memory_text", "links"],
-        "additionalProperties": False,
     }
-    ids = [memory.id for memory in sources]
-    resolutions = {
-        "type": "object",
-        "properties": dict.fromkeys(ids, resolution),
-        "required": ids,
-        "additionalProperties": False,
-    }
-    return {
-        "title": "memory_links",
-        "type": "object",
-        "properties": {"source_resolutions": resolutions},
-        "required": ["source_resolutions"],
-        "additionalProperties": False,
-    }
+    resolutions = closed_object(dict.fromkeys((memory.id for memory in sources), resolution))
+    return {"title": "memory_links", **closed_object({"source_resolutions": resolutions})}
 
 
 def _source(memory: NewMemory) -> str:

@@ -10,7 +10,6 @@ from typing import Final
 from hitherto.extraction.config import MemoryExtractionImageContext
 from hitherto.extraction.extractor import PACKAGE
 from hitherto.extraction.transcript import (
-    CHARACTERS_PER_TOKEN,
     Line,
     captioned,
     estimate,
@@ -21,6 +20,7 @@ from hitherto.messages import ImageContent
 from hitherto.models.base import LLM
 from hitherto.prompts import load_prompt
 from hitherto.records import MessageRecord
+from hitherto.search.budget import CHARACTERS_PER_TOKEN
 from hitherto.search.render import escape
 
 _GAP: Final = " [...] "

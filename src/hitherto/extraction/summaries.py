@@ -18,9 +18,10 @@ from hitherto.extraction.extractor import PACKAGE
 from hitherto.extraction.shortening import Shortening, lines
 from hitherto.extraction.transcript import SUMMARY_CHARACTERS, Line, chunks, estimate
 from hitherto.models.base import LLM
-from hitherto.models.json_reply import parse_json_reply
+from hitherto.models.json_reply import closed_object, parse_json_reply
 from hitherto.prompts import load_prompt
 from hitherto.records import MessageRecord, Record, RecordStatus, ThreadRecord
+from hitherto.search.budget import CHARACTERS_PER_TOKEN
 from hitherto.search.render import OWN_METADATA, escape
 
 if TYPE_CHECKING:
@@ -31,13 +32,9 @@ KEPT: Final = 50
 
 SUMMARY_SCHEMA: Final[dict[str, Any]] = {
     "title": "thread_summary",
-    "type": "object",
-    "properties": {
-        "summary": {"type": "string"},
-        "topics": {"type": "array", "items": {"type": "string"}},
-    },
-    "required": ["summary", "topics"],
-    "additionalProperties": False,
+    **closed_object(
+        {"summary": {"type": "string"}, "topics": {"type": "array", "items": {"type": "string"}}}
+    ),
 }
 
 
@@ -287,7 +284,7 @@ def cut_to_budget(text: str, token_budget: int) -> str:
         >>> cut_to_budget("x" * 100, 6)
         '(truncated)\nxxxxxxxxx'
     """
-    most = int(token_budget * 3.5)
+    most = int(token_budget * CHARACTERS_PER_TOKEN)
     if token_budget <= 0 or len(text) <= most:
         return text
     return ("(truncated)\n" + text)[:most]

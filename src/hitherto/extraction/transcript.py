@@ -10,9 +10,18 @@ from typing import Any, Final
 
 from hitherto.messages import ImageContent, TextContent
 from hitherto.records import MessageRecord
+from hitherto.search.budget import CHARACTERS_PER_TOKEN
 from hitherto.search.render import escape
 
-CHARACTERS_PER_TOKEN: Final = 3.5
+MESSAGE_FORMAT: Final = (
+    "<message>\n"
+    "  <timestamp>{timestamp}</timestamp>\n"
+    "  <role>{role}</role>\n"
+    "  <content>{content}</content>\n"
+    "</message>"
+)
+"""How a message is written in a prompt."""
+
 SUMMARY_CHARACTERS: Final = 4000
 """The most characters of a summary, or of a transcript that stands for one."""
 
@@ -37,12 +46,10 @@ class Line:
     @property
     def xml(self) -> str:
         """The message as markup."""
-        return (
-            "<message>\n"
-            f"  <timestamp>{escape(self.record.timestamp or '-')}</timestamp>\n"
-            f"  <role>{escape(self.record.role or '')}</role>\n"
-            f"  <content>{escape(self.text)}</content>\n"
-            "</message>"
+        return MESSAGE_FORMAT.format(
+            timestamp=escape(self.record.timestamp or "-"),
+            role=escape(self.record.role or ""),
+            content=escape(self.text),
         )
 
     @property

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from typing import Any, Final
 
 from hitherto.errors import ModelOutputError, shown
@@ -43,3 +44,21 @@ def parse_json_reply(text: object) -> Any:
             except RecursionError:
                 break
     raise ModelOutputError(f"the model must answer with JSON, got {shown(text)}")
+
+
+def closed_object(properties: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the JSON schema of an object that has all of some properties and no others, as strict providers want it.
+
+    Args:
+        properties: The schema of each property.
+
+    Examples:
+        >>> closed_object({"text": {"type": "string"}})["required"]
+        ['text']
+    """
+    return {
+        "type": "object",
+        "properties": dict(properties),
+        "required": list(properties),
+        "additionalProperties": False,
+    }
