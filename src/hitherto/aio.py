@@ -2,8 +2,8 @@
 
 The core is synchronous and thread-safe; ``x_async = awaitable(x)`` under a method gives it a twin with the same
 parameters and result, which runs the method in a worker thread. Awaiting never blocks the event loop. A
-cancelled await waits for the running call, so that a write is never torn. Two limiters keep slow model calls
-from starving the store: calls that may wait for a model take ``limiter="models"``.
+cancelled await waits for the running call, so that a write is never torn. Limiters keep slow calls from starving
+the store: those that may wait for a model take ``limiter_name="models"``, those that hash a password "passwords".
 """
 
 from __future__ import annotations
@@ -21,8 +21,9 @@ P = ParamSpec("P")
 R = TypeVar("R")
 S = TypeVar("S")
 
-LimiterName = Literal["store", "models"]
-_TOKENS: dict[LimiterName, int] = {"store": 16, "models": 64}
+LimiterName = Literal["store", "models", "passwords"]
+# Passwords: each hash takes 64 MiB and several threads of its own.
+_TOKENS: dict[LimiterName, int] = {"store": 16, "models": 64, "passwords": 2}
 _run_vars: dict[LimiterName, Any] = {}
 
 
@@ -30,10 +31,11 @@ def limiter(name: LimiterName) -> CapacityLimiter:
     """Return the running event loop's limiter of that name.
 
     Args:
-        name: "store" for calls that only touch the database, "models" for calls that may wait for a model.
+        name: "store" for calls that only touch the database, "models" for calls that may wait for a model,
+            "passwords" for those that hash one.
 
     Returns:
-        One limiter per event loop and name: 16 threads for the store, 64 for models.
+        One limiter per event loop and name: 16 threads for the store, 64 for models, 2 for passwords.
     """
     from anyio import CapacityLimiter
     from anyio.lowlevel import RunVar

@@ -11,7 +11,7 @@ import pytest
 from tests.house.project import PACKAGE, ROOT, name_of, python_files
 
 #: Modules that are imported by another name than the distribution's.
-_DISTRIBUTIONS = {"PIL": "pillow", "opentelemetry": "opentelemetry-api"}
+_DISTRIBUTIONS = {"PIL": "pillow", "argon2": "argon2-cffi", "opentelemetry": "opentelemetry-api"}
 
 #: Test frameworks that the public testing tools are made for.
 _TESTING = {"hypothesis", "pytest"}

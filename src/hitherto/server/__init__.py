@@ -1,0 +1,1 @@
+"""The HTTP server: a REST door to the store, and who may come through it."""
