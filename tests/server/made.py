@@ -8,6 +8,7 @@ from pathlib import Path
 
 from argon2 import PasswordHasher
 
+from hitherto.lifetime import Clock, utc_now
 from hitherto.server.credentials import Passwords
 from hitherto.server.users_file import UsersFile
 
@@ -43,9 +44,9 @@ class Time:
         return datetime(2026, 5, 1, tzinfo=timezone.utc) + timedelta(seconds=self.seconds)
 
 
-def users_file(path: Path, *names: str) -> UsersFile:
+def users_file(path: Path, *names: str, clock: Clock = utc_now) -> UsersFile:
     """Make a users file with these users, who all have the same password."""
-    users = UsersFile(path, passwords=CountedPasswords())
+    users = UsersFile(path, passwords=CountedPasswords(), clock=clock)
     for name in names:
         users.add(name, PASSWORD)
     return users

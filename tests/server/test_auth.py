@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import logging
 import os
-from datetime import timedelta
 from pathlib import Path
 
 import anyio
@@ -26,8 +25,8 @@ class Door:
     """An authenticator of two users, with what it is made of at hand."""
 
     def __init__(self, folder: Path) -> None:
-        self.file = users_file(folder / "users.json", "mia", "bo")
         self.time, self.passwords = Time(), CountedPasswords()
+        self.file = users_file(folder / "users.json", "mia", "bo", clock=self.time.now)
         self.auth = Authenticator(
             self.file.path, passwords=self.passwords, monotonic=self.time, clock=self.time.now
         )
@@ -134,13 +133,15 @@ def test_a_key_is_let_in_by_every_scheme(door: Door) -> None:
 
 def test_a_key_ends(door: Door) -> None:
     """A key is refused from the moment of its expiry, and once it is removed."""
-    ending = door.file.add_key("mia", expires_at=door.time.now() + timedelta(days=400))
+    ending = door.file.add_key("mia", ttl_days=1)
     removed = door.file.add_key("mia")
-    door.time.seconds += 2
+    door.time.seconds += 86400 - 3
     door.auth.authenticate(f"Bearer {ending.text}", HOME)
     door.auth.authenticate(f"Bearer {removed.text}", HOME)
     door.file.remove_key("mia", removed.id)
-    door.time.seconds += 400 * 86400
+    door.time.seconds += 2
+    door.auth.authenticate(f"Bearer {ending.text}", HOME)
+    door.time.seconds += 1
     for key in (ending, removed):
         with pytest.raises(Unauthorized):
             door.auth.authenticate(f"Bearer {key.text}", HOME)

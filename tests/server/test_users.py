@@ -14,9 +14,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.server.made import PASSWORD, CountedPasswords, Time, users_file
+from tests.server.made import PASSWORD, CountedPasswords, users_file
 
 from hitherto.errors import ArgumentTypeError, BusyError, ConflictError, InvalidArgumentError, NotFoundError
+from hitherto.lifetime import END_OF_TIME
 from hitherto.server.credentials import Passwords, split_key
 from hitherto.server.locked_file import locked
 from hitherto.server.users import UsersFileError, check_user_name, parse_users, render_users
@@ -46,12 +47,13 @@ def _document() -> dict[str, Any]:
 
 def test_what_is_written_is_read_again(tmp_path: Path) -> None:
     """Users, keys and times come back from the file as they were put in."""
-    users, time = users_file(tmp_path / "users.json", "mia", "bo"), Time()
-    key = users.add_key("mia", "laptop", expires_at=time.now() + timedelta(days=10_000))
+    users = users_file(tmp_path / "users.json", "mia", "bo")
+    key = users.add_key("mia", "laptop", ttl_days=0.5)
     found = users.read()
     assert list(found) == ["bo", "mia"]
     assert [(kept.id, kept.label) for kept in found["mia"].keys] == [(key.id, "laptop")]
-    assert found["mia"].keys[0].expires_at == time.now() + timedelta(days=10_000)
+    assert found["mia"].keys[0].expires_at == key.expires_at
+    assert found["mia"].keys[0].created_at + timedelta(days=0.5) == key.expires_at
     assert parse_users(render_users(found), file="again") == found
 
 
@@ -152,13 +154,15 @@ def test_a_bad_password_is_refused_unseen(tmp_path: Path, password: str) -> None
 
 
 def test_a_key_with_a_past_end_or_bad_label_is_refused(tmp_path: Path) -> None:
-    """A key that would have expired, or whose label is no line of text, is not made."""
-    users, time = users_file(tmp_path / "users.json", "mia"), Time()
-    with pytest.raises(InvalidArgumentError, match="future"):
-        users.add_key("mia", expires_at=time.now() - timedelta(days=1000))
+    """A key that would expire at once, or whose label is no line of text, is not made; a distant end is the last."""
+    users = users_file(tmp_path / "users.json", "mia")
+    for days in (0, -1, float("nan")):
+        with pytest.raises(InvalidArgumentError, match="ttl_days"):
+            users.add_key("mia", ttl_days=days)
     with pytest.raises(InvalidArgumentError, match="label"):
         users.add_key("mia", "two\nlines")
     assert users.read()["mia"].keys == ()
+    assert users.add_key("mia", ttl_days=1e9).expires_at == END_OF_TIME
 
 
 def _set(path: str, value: object) -> dict[str, Any]:

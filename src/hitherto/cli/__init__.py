@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import typer
 
-from hitherto.cli import extraction, memories, stores
+from hitherto.cli import extraction, memories, stores, users
 from hitherto.cli.demo import demo
 from hitherto.cli.output import EXIT_FAILED, EXIT_USAGE, complain
 from hitherto.errors import ArgumentTypeError, HithertoError, InvalidArgumentError
@@ -31,6 +31,7 @@ app.command("copy")(stores.copy)
 app.command("purge")(stores.purge)
 app.command("erase")(stores.erase)
 app.add_typer(extraction.app, name="extraction")
+app.add_typer(users.app, name="user")
 
 
 def _print_version(wanted: bool) -> None:

@@ -13,6 +13,7 @@ import re
 import secrets
 import unicodedata
 from dataclasses import dataclass
+from datetime import datetime
 from typing import TYPE_CHECKING, Final
 
 from hitherto._optional import require
@@ -134,18 +135,23 @@ class NewKey:
     Attributes:
         id: What the key is found and removed by; no secret.
         text: The key itself: ``hk_<id>_<secret>``.
+        expires_at: From when on it is refused; None for never.
     """
 
     id: str
     text: str
+    expires_at: datetime | None = None
 
     def __repr__(self) -> str:
         """Return what may be logged: the id without the secret."""
         return f"NewKey(id={self.id!r})"
 
 
-def new_key() -> tuple[NewKey, str]:
+def new_key(expires_at: datetime | None = None) -> tuple[NewKey, str]:
     """Make an API key.
+
+    Args:
+        expires_at: From when on it is refused; None for never.
 
     Returns:
         The key, and the hash that is kept of it.
@@ -156,7 +162,7 @@ def new_key() -> tuple[NewKey, str]:
         (True, True)
     """
     key_id, secret = secrets.token_hex(6), secrets.token_hex(32)
-    return NewKey(key_id, f"hk_{key_id}_{secret}"), hash_secret(secret)
+    return NewKey(key_id, f"hk_{key_id}_{secret}", expires_at), hash_secret(secret)
 
 
 def split_key(text: str) -> tuple[str, str] | None:

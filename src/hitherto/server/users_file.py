@@ -6,11 +6,11 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import Path
 
 from hitherto.errors import ConflictError, InvalidArgumentError, NotFoundError, shown
-from hitherto.lifetime import Clock, utc_now
+from hitherto.lifetime import END_OF_TIME, Clock, check_ttl_days, utc_now
 from hitherto.server.credentials import NewKey, Passwords, check_password, new_key
 from hitherto.server.locked_file import locked, replace_text
 from hitherto.server.users import (
@@ -83,6 +83,15 @@ class UsersFile:
             raise UsersFileError(f"{self.path}: cannot be read: {error.strerror}") from error
         return parse_users(text, file=str(self.path))
 
+    def account(self, name: str) -> Account:
+        """Return a user.
+
+        Raises:
+            NotFoundError: If there is no such user.
+            UsersFileError: If the file is missing, unreadable or wrong.
+        """
+        return self._known(self.read(), name)
+
     def add(self, name: str, password: str | None = None) -> Account:
         """Add a user.
 
@@ -128,7 +137,7 @@ class UsersFile:
             InvalidArgumentError: If the password may not be one.
             UsersFileError: If the file cannot be read or written.
         """
-        self._known(self.read(), name)
+        self.account(name)
         hashed = self._hashed(password)  # before the lock is taken, for it takes its time
         with self._changing() as accounts:
             account = self._known(accounts, name)
@@ -150,31 +159,27 @@ class UsersFile:
             if account is not None and account.password == old:
                 accounts[name] = replace(account, password=new)
 
-    def add_key(self, name: str, label: str = "", *, expires_at: datetime | None = None) -> NewKey:
+    def add_key(self, name: str, label: str = "", *, ttl_days: float | None = None) -> NewKey:
         """Make an API key for a user.
 
         Args:
             name: The user.
             label: What it is for.
-            expires_at: From when on it is refused; None for never.
+            ttl_days: After how many days it expires, more than 0; None for never.
 
         Returns:
             The key, which cannot be had again.
 
         Raises:
             NotFoundError: If there is no such user.
-            InvalidArgumentError: If the label may not be one, or the key would have expired.
+            InvalidArgumentError: If label or ttl_days may not be one.
             UsersFileError: If the file cannot be read or written.
         """
         label, now = check_label(label), self._clock()
-        if expires_at is not None and expires_at <= now:
-            raise InvalidArgumentError(
-                f"expires_at must be in the future, got {expires_at}", argument="expires_at"
-            )
-        key, kept = new_key()
+        key, kept = new_key(_end(now, ttl_days))
         with self._changing() as accounts:
             account = self._known(accounts, name)
-            keys = (*account.keys, ApiKey(key.id, label, kept, now, expires_at))
+            keys = (*account.keys, ApiKey(key.id, label, kept, now, key.expires_at))
             accounts[account.name] = replace(account, keys=keys)
         return key
 
@@ -232,3 +237,15 @@ class UsersFile:
             if isinstance(error, TimeoutError):
                 raise
             raise UsersFileError(f"{self.path}: cannot be written: {error.strerror}") from error
+
+
+def _end(now: datetime, ttl_days: float | None) -> datetime | None:
+    days = check_ttl_days(ttl_days)
+    if days is None:
+        return None
+    if days == 0:
+        raise InvalidArgumentError("ttl_days must be more than 0, or None, got 0", argument="ttl_days")
+    try:
+        return now + timedelta(days=days)
+    except OverflowError:
+        return END_OF_TIME
