@@ -29,7 +29,7 @@ _LONGEST_HEADER: Final = 8192
 _MOST_WAITING: Final = 64
 REALM: Final = "OpenSearch Security"
 
-Reason = Literal["missing", "malformed", "wrong"]
+Reason = Literal["missing", "malformed", "wrong", "locked", "overloaded"]
 
 
 class AuthenticationError(HithertoError):
@@ -38,25 +38,23 @@ class AuthenticationError(HithertoError):
     Attributes:
         status: The HTTP status that answers it.
         headers: The HTTP headers of the answer.
+        reason: For counting only: "missing", "malformed" or "wrong" credentials, "locked" or "overloaded".
     """
 
-    status: int = 401
+    status: int
     headers: Mapping[str, str]
+    reason: Reason
 
 
 class Unauthorized(AuthenticationError):
-    """There are no credentials, none that can be read, or wrong ones; the message does not say what is wrong.
-
-    Attributes:
-        reason: "missing", "malformed" or "wrong", for counting only.
-    """
+    """There are no credentials, none that can be read, or wrong ones; the message does not say what is wrong."""
 
     status = 401
 
-    def __init__(self, reason: Reason) -> None:
+    def __init__(self, reason: Literal["missing", "malformed", "wrong"]) -> None:
         """Keep the reason, which is not part of the message."""
         super().__init__("Unauthorized")
-        self.reason = reason
+        self.reason: Reason = reason
         self.headers = {"WWW-Authenticate": f'Basic realm="{REALM}"'}
 
 
@@ -68,6 +66,7 @@ class LockedOut(AuthenticationError):
     """
 
     status = 429
+    reason = "locked"
 
     def __init__(self, retry_after: float) -> None:
         """Keep the wait, rounded up to whole seconds in the header."""
@@ -80,6 +79,7 @@ class Overloaded(AuthenticationError):
     """So many passwords wait to be verified that this one was not looked at."""
 
     status = 503
+    reason = "overloaded"
 
     def __init__(self) -> None:
         """Ask for a second's patience."""
