@@ -9,6 +9,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from fastapi import APIRouter, FastAPI
 from prometheus_client.parser import text_string_to_metric_families
 
 from hitherto.errors import StoreError
@@ -124,6 +125,34 @@ async def test_the_middleware_counts_what_the_router_found() -> None:
     assert found["hitherto_requests_total['/memory/{memory_id}', '201', 'PUT']"] == 1
     assert found["hitherto_requests_total['/memory/{memory_id}', '500', 'PUT']"] == 1
     assert found["hitherto_request_seconds_count['/memory/{memory_id}', 'PUT']"] == 2
+
+
+async def test_the_route_of_a_fastapi_application_is_its_template() -> None:
+    """The middleware finds the template of a route, also of one in an included router, and none for a wrong path."""
+    router = APIRouter(prefix="/v1/memory")
+    metrics, app = Metrics(), FastAPI()
+
+    @router.get("/{memory_id}")
+    async def read(memory_id: str) -> str:
+        return memory_id
+
+    app.include_router(router)
+    counted = MetricsMiddleware(app, metrics)
+
+    async def send(message: Message) -> None: ...
+
+    for path in ("/v1/memory/m1", "/v1/memory/m2", "/wrong/m1"):
+        scope = {
+            "type": "http",
+            "method": "GET",
+            "path": path,
+            "query_string": b"",
+            "headers": [],
+        }
+        await counted(scope, _receive, send)
+    found = values(metrics)
+    assert found["hitherto_requests_total['/v1/memory/{memory_id}', '200', 'GET']"] == 2
+    assert found["hitherto_requests_total['404', 'GET', 'unmatched']"] == 1
 
 
 _WORKER = """

@@ -57,6 +57,14 @@ def test_what_is_written_is_read_again(tmp_path: Path) -> None:
     assert parse_users(render_users(found), file="again") == found
 
 
+async def test_the_file_is_changed_without_blocking(tmp_path: Path) -> None:
+    """An event loop changes the file by the twins of the blocking methods."""
+    users = users_file(tmp_path / "users.json")
+    await users.add_async("mia", PASSWORD)
+    key = await users.add_key_async("mia", "laptop")
+    assert [kept.id for kept in (await users.account_async("mia")).keys] == [key.id]
+
+
 def test_the_file_holds_no_secret(tmp_path: Path) -> None:
     """Neither a password nor a key stands in the file, and no representation shows a hash."""
     users = users_file(tmp_path / "users.json", "mia")

@@ -181,7 +181,8 @@ class MetricsMiddleware:
     """Counts and times the requests of an ASGI application.
 
     Args:
-        app: The application; its router leaves the matched route in the scope.
+        app: The application; its router leaves the matched route in the scope, as FastAPI's does. A prefix belongs to
+            the router: one that is given where the router is included is not part of the route's template.
         metrics: Where to count.
         route_of: Returns the template of the matched route from the scope.
 

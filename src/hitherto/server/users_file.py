@@ -9,6 +9,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
 
+from hitherto.aio import awaitable
 from hitherto.errors import ConflictError, InvalidArgumentError, NotFoundError, shown
 from hitherto.lifetime import END_OF_TIME, Clock, check_ttl_days, utc_now
 from hitherto.server.credentials import NewKey, Passwords, check_password, new_key
@@ -83,6 +84,8 @@ class UsersFile:
             raise UsersFileError(f"{self.path}: cannot be read: {error.strerror}") from error
         return parse_users(text, file=str(self.path))
 
+    read_async = awaitable(read)
+
     def account(self, name: str) -> Account:
         """Return a user.
 
@@ -91,6 +94,8 @@ class UsersFile:
             UsersFileError: If the file is missing, unreadable or wrong.
         """
         return self._known(self.read(), name)
+
+    account_async = awaitable(account)
 
     def add(self, name: str, password: str | None = None) -> Account:
         """Add a user.
@@ -115,6 +120,8 @@ class UsersFile:
             accounts[name] = account
         return account
 
+    add_async = awaitable(add)
+
     def remove(self, name: str) -> None:
         """Remove a user with all keys. What the user has stored stays.
 
@@ -124,6 +131,8 @@ class UsersFile:
         """
         with self._changing() as accounts:
             del accounts[self._known(accounts, name).name]
+
+    remove_async = awaitable(remove)
 
     def set_password(self, name: str, password: str) -> None:
         """Give a user a new password.
@@ -142,6 +151,8 @@ class UsersFile:
         with self._changing() as accounts:
             account = self._known(accounts, name)
             accounts[account.name] = replace(account, password=hashed)
+
+    set_password_async = awaitable(set_password)
 
     def renew_hash(self, name: str, old: str, new: str) -> None:
         """Replace the hash of a password by one of the same password, unless it has changed meanwhile.
@@ -183,6 +194,8 @@ class UsersFile:
             accounts[account.name] = replace(account, keys=keys)
         return key
 
+    add_key_async = awaitable(add_key)
+
     def remove_key(self, name: str, key_id: str) -> None:
         """Remove an API key.
 
@@ -202,6 +215,8 @@ class UsersFile:
                     f"{self.path}: user {shown(account.name)} has no key with the id {shown(key_id)}"
                 )
             accounts[account.name] = replace(account, keys=keys)
+
+    remove_key_async = awaitable(remove_key)
 
     def _hashed(self, password: str | None) -> str | None:
         if password is None:
