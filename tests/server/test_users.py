@@ -98,6 +98,18 @@ def test_a_link_to_the_file_stays_a_link(tmp_path: Path) -> None:
     UsersFile(link).add("bo")
     assert link.is_symlink()
     assert set(users.read()) == {"mia", "bo"}
+    with locked(link), pytest.raises(BusyError), locked(users.path, patience_s=0):
+        pass
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root gives files away")
+def test_what_root_changes_stays_its_owners(tmp_path: Path) -> None:
+    """A file that root changes still belongs to the server's account, which has to read it."""
+    users = users_file(tmp_path / "users.json", "mia")
+    os.chown(users.path, 1234, 1235)
+    users.add("bo")
+    found = users.path.stat()
+    assert (found.st_uid, found.st_gid, stat.S_IMODE(found.st_mode)) == (1234, 1235, 0o600)
 
 
 def test_a_user_is_changed_and_removed(tmp_path: Path) -> None:

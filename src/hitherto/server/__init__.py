@@ -1,1 +1,1 @@
-"""The HTTP server: a REST door to the store, and who may come through it."""
+"""The HTTP server: OpenSearch's conversational memory API over a store of hitherto."""

@@ -32,7 +32,8 @@ def locked(path: Path, *, patience_s: float = _PATIENCE_S) -> Iterator[None]:
         >>> with locked(Path("users.json")):
         ...     replace_text(Path("users.json"), "{}")
     """
-    lock_path = path.with_name(path.name + ".lock")
+    target = Path(os.path.realpath(path))  # however many links lead to it, there is one lock
+    lock_path = target.with_name(target.name + ".lock")
     descriptor = os.open(lock_path, os.O_RDWR | os.O_CREAT, _OWNER_ONLY)
     try:
         deadline = time.monotonic() + patience_s
@@ -104,10 +105,9 @@ def _take_over_rights(target: Path, name: str) -> None:
 
 
 def _sync_folder(folder: Path) -> None:
-    if sys.platform == "win32":
-        return
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+    if sys.platform != "win32":  # where a folder cannot be opened
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)

@@ -149,4 +149,4 @@ def network_of(address: str | None) -> str:
         return str(found)
     if found.ipv4_mapped is not None:
         return str(found.ipv4_mapped)
-    return str(ipaddress.ip_network((found, 64), strict=False))
+    return f"{ipaddress.IPv6Address(int(found) >> 64 << 64)}/64"
