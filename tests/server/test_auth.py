@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import logging
 import os
@@ -9,13 +10,22 @@ from pathlib import Path
 
 import anyio
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from tests.server.made import PASSWORD, CountedPasswords, Time, basic, users_file
 
 from hitherto.server import auth
-from hitherto.server.auth import Authenticator, LockedOut, Overloaded, Principal, Unauthorized
+from hitherto.server.auth import (
+    Authenticator,
+    LockedOut,
+    Overloaded,
+    Principal,
+    Unauthorized,
+    parse_authorization,
+)
 from hitherto.server.live_users import LiveUsers
 from hitherto.server.lockout import Lockout, network_of
-from hitherto.server.users import UsersFileError
+from hitherto.server.users import UsersFileError, check_user_name
 from hitherto.server.users_file import UsersFile
 
 HOME, ELSEWHERE = "192.0.2.1", "198.51.100.7"
@@ -92,6 +102,25 @@ def test_a_malformed_header_is_unauthorized(door: Door, header: str) -> None:
             door.auth.authenticate(header, HOME)
         assert caught.value.reason == "malformed"
     assert door.passwords.compared == 0
+
+
+_TEXTS = st.text(st.characters(exclude_categories=[]), max_size=60)
+
+
+@given(
+    st.one_of(
+        _TEXTS,
+        st.tuples(st.sampled_from(["Basic ", "Bearer ", "ApiKey "]), _TEXTS).map("".join),
+        st.binary(max_size=80).map(lambda raw: "Basic " + base64.b64encode(raw).decode()),
+    )
+)
+def test_whatever_comes_is_credentials_or_unauthorized(header: str) -> None:
+    """No header, however mangled, is any other error; a name that is read is one that a user may have."""
+    try:
+        found = parse_authorization(header)
+    except Unauthorized:
+        return
+    assert found.name is None or check_user_name(found.name) == found.name
 
 
 def test_schemes_are_read_in_any_case(door: Door) -> None:

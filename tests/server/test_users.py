@@ -14,6 +14,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from tests.server.made import PASSWORD, CountedPasswords, users_file
 
 from hitherto.errors import ArgumentTypeError, BusyError, ConflictError, InvalidArgumentError, NotFoundError
@@ -238,6 +240,35 @@ def test_a_wrong_file_is_named_by_user_and_field(document: object, message: str)
     with pytest.raises(UsersFileError) as caught:
         parse_users(json.dumps(document), file="f.json")
     assert str(caught.value) == f"f.json: {message}"
+
+
+_VALUES = st.recursive(
+    st.one_of(st.none(), st.booleans(), st.integers(), st.floats(), st.text(max_size=5)),
+    lambda inner: st.one_of(
+        st.lists(inner, max_size=3), st.dictionaries(st.text(max_size=5), inner, max_size=3)
+    ),
+    max_leaves=5,
+)
+_PLACES = [
+    "version",
+    "users",
+    "more",
+    "users/mia",
+    "users/mia/keys",
+    "users/mia/keys/0",
+    "users/mia/password",
+]
+_PLACES += [f"users/mia/keys/0/{name}" for name in ("id", "label", "hash", "created_at", "expires_at")]
+
+
+@given(st.sampled_from(_PLACES), _VALUES)
+def test_whatever_stands_there_is_read_or_refused(place: str, value: object) -> None:
+    """Any value at any place is either legal, and then written again as it was read, or an error of the file."""
+    try:
+        found = parse_users(json.dumps(_set(place, value)), file="f.json")
+    except UsersFileError:
+        return
+    assert parse_users(render_users(found), file="again") == found
 
 
 @pytest.mark.parametrize(
