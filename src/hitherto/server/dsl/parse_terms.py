@@ -112,7 +112,7 @@ def _ids(parser: QueryParser, value: object) -> tree.Clause:
 def _prefix(parser: QueryParser, value: object) -> tree.Clause:
     field, given = short_or_long("prefix", "value", value)
     clause = tree.Prefix(
-        field, given.required_text("value"), _any_case(given), boost=given.boost(), name=given.name()
+        field, given.required_text("value"), whatever_case(given), boost=given.boost(), name=given.name()
     )
     given.done()
     return clause
@@ -124,7 +124,7 @@ def _wildcard(parser: QueryParser, value: object) -> tree.Clause:
     if "wildcard" in given and "value" not in given:
         given.rest()["value"] = given.take("wildcard")
     clause = tree.Wildcard(
-        field, given.required_text("value"), _any_case(given), boost=given.boost(), name=given.name()
+        field, given.required_text("value"), whatever_case(given), boost=given.boost(), name=given.name()
     )
     given.done()
     return clause
@@ -145,7 +145,12 @@ def _fuzzy(parser: QueryParser, value: object) -> tree.Clause:
     return clause
 
 
-def _any_case(given: Parameters) -> bool:
+def whatever_case(given: Parameters) -> bool:
+    """Take whether case does not matter, and how terms are rewritten, which makes no difference here.
+
+    Args:
+        given: The clause's parameters.
+    """
     _rewrite(given)
     return given.boolean("case_insensitive")
 

@@ -14,6 +14,7 @@ from hitherto.server.dsl.dates import read_date
 from hitherto.server.dsl.documents import Document, as_text
 from hitherto.server.dsl.errors import ShardError
 from hitherto.server.dsl.fields import Kind
+from hitherto.server.dsl.parse_regexps import regular_expression
 from hitherto.server.dsl.plans import Plan, Scorer, constant, nothing, plans
 from hitherto.server.dsl.scoring import Bm25, f32, idf
 
@@ -276,6 +277,13 @@ def _wildcard(plan: Plan, clause: tree.Wildcard, boost: float) -> Scorer:
     pattern = lower(clause.value) if plan.mapping.kind(clause.field) is Kind.TEXT else clause.value
     test = wildcard(pattern, ignoring_case=clause.case_insensitive)
     return term_test(plan, clause.field, test, boost)
+
+
+@plans(tree.Regexp)
+def _regexp(plan: Plan, clause: tree.Regexp, boost: float) -> Scorer:
+    _texts_only(plan, "regexp", clause.field)
+    expression = regular_expression(clause.value, clause.flags, ignoring_case=clause.case_insensitive)
+    return term_test(plan, clause.field, expression.matches, boost)
 
 
 def _texts_only(plan: Plan, clause: str, field: str) -> None:
