@@ -88,7 +88,9 @@ def regular_expression(pattern: str, flags: str = "ALL", *, ignoring_case: bool 
     if not named <= set(_FLAGS):
         raise malformed(f"[regexp] query: unknown flag in {shown(flags)}; known are {', '.join(_FLAGS)}")
     on = set(_FLAGS) if "ALL" in named else named
-    return Regex(_Reader(any_case(pattern) if ignoring_case else pattern, on).all(), ignoring_case=ignoring_case)
+    return Regex(
+        _Reader(any_case(pattern) if ignoring_case else pattern, on).all(), ignoring_case=ignoring_case
+    )
 
 
 class _Reader:
@@ -169,7 +171,11 @@ class _Reader:
         return negation(found) if count % 2 else found
 
     def _simple(self) -> Expression:
-        for char, flag, meaning in ((".", None, ANY_CHAR), ("#", "EMPTY", NOTHING), ("@", "ANYSTRING", ANY_TEXT)):
+        for char, flag, meaning in (
+            (".", None, ANY_CHAR),
+            ("#", "EMPTY", NOTHING),
+            ("@", "ANYSTRING", ANY_TEXT),
+        ):
             if (flag is None or flag in self._flags) and self._skip(char):
                 return meaning
         if self._skip("("):

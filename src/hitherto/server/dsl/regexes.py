@@ -207,7 +207,9 @@ class Regex:
         if found is None:
             found = derivative(state, char)
             if _size(found) > _MAX_PARTS:
-                raise ShardError("[regexp] query: the expression is too complex", type="illegal_argument_exception")
+                raise ShardError(
+                    "[regexp] query: the expression is too complex", type="illegal_argument_exception"
+                )
             if len(self._next) >= _MAX_STATES:
                 self._next.clear()
             self._next[state, char] = found
@@ -280,7 +282,11 @@ def _after_first(parts: tuple[Expression, ...], char: str) -> Expression:
 def _longer(number: Number, char: str) -> Expression:
     read = number.read + char
     most = number.digits or len(str(number.high))
-    return Number(number.low, number.high, number.digits, read) if char in "0123456789" and len(read) <= most else NOTHING
+    return (
+        Number(number.low, number.high, number.digits, read)
+        if char in "0123456789" and len(read) <= most
+        else NOTHING
+    )
 
 
 def _complete(number: Number) -> bool:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Final
 
-from hitherto.server.dsl import plans_terms, plans_texts, tree
+from hitherto.server.dsl import plans_fields, plans_phrases, plans_terms, plans_texts, tree
 from hitherto.server.dsl.body import SearchBody
 from hitherto.server.dsl.documents import Document, Statistics
 from hitherto.server.dsl.fields import IndexMapping
@@ -15,7 +15,7 @@ from hitherto.server.dsl.plans import Neighbours, Plan, Scorer, no_neighbours
 from hitherto.server.dsl.scoring import Profile, shortest
 from hitherto.server.dsl.sort import Hit, Sorter
 
-PLAN_MODULES: Final = (plans_terms, plans_texts)
+PLAN_MODULES: Final = (plans_fields, plans_phrases, plans_terms, plans_texts)
 """Modules that register how clauses are planned."""
 
 
