@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Any, Final
 
 from hitherto.errors import shown
-from hitherto.server.dsl import parse_regexps, parse_terms, parse_texts, tree
+from hitherto.server.dsl import parse_query_strings, parse_regexps, parse_terms, parse_texts, tree
 from hitherto.server.dsl.errors import PARSING, DslError, ShardError, locate
 from hitherto.server.dsl.fields import IndexMapping
 from hitherto.server.dsl.parameters import Parameters, as_number
@@ -19,7 +19,7 @@ from hitherto.server.dsl.source import SourceFilter, read_source
 
 MAX_WINDOW: Final = 10_000
 COUNTED_BY_DEFAULT: Final = 10_000
-CLAUSE_MODULES: Final = (parse_regexps, parse_terms, parse_texts)
+CLAUSE_MODULES: Final = (parse_query_strings, parse_regexps, parse_terms, parse_texts)
 """Modules that register how clauses are read."""
 
 _REFUSED: Final = frozenset(

@@ -137,7 +137,7 @@ def matching(given: Parameters) -> tree.Matching:
         operator=operator(given, "operator"),
         minimum_should_match=minimum_should_match(given),
         fuzziness=fuzziness(given),
-        analyzer=_analyzer(given),
+        analyzer=analyzer(given),
         all_if_no_words=_no_words(given),
         lenient=given.boolean("lenient"),
     )
@@ -155,14 +155,22 @@ def operator(given: Parameters, key: str) -> tree.Operator:
 
 
 def _plain(given: Parameters) -> tree.Matching:
-    return tree.Matching(analyzer=_analyzer(given), all_if_no_words=_no_words(given))
+    return tree.Matching(analyzer=analyzer(given), all_if_no_words=_no_words(given))
 
 
 def _no_words(given: Parameters) -> bool:
     return given.choice("zero_terms_query", "none", ("none", "all")) == "all"
 
 
-def _analyzer(given: Parameters) -> str | None:
+def analyzer(given: Parameters) -> str | None:
+    """Take the name of an analyser.
+
+    Args:
+        given: The clause's parameters.
+
+    Raises:
+        DslError: If there is none of that name.
+    """
     name = given.text("analyzer")
     if name is not None and name not in ANALYZERS:
         raise DslError(f"[{given.clause}] analyzer [{name}] not found")

@@ -178,12 +178,19 @@ def _terms_set(plan: Plan, clause: tree.TermsSet, boost: float) -> Scorer:
 @plans(tree.Range)
 def _range(plan: Plan, clause: tree.Range, boost: float) -> Scorer:
     kind = plan.mapping.kind(clause.field)
-    if kind is Kind.DATE:
-        return constant(_between(clause.field, Document.millis, *_dates(plan, clause)), boost)
-    if kind is Kind.LONG:
-        return constant(_between(clause.field, Document.number, *_numbers(clause)), boost)
-    if kind not in _TEXTS:
-        return nothing
+    try:
+        if kind is Kind.DATE:
+            return constant(_between(clause.field, Document.millis, *_dates(plan, clause)), boost)
+        if kind is Kind.LONG:
+            return constant(_between(clause.field, Document.number, *_numbers(clause)), boost)
+    except ShardError:
+        if clause.lenient:
+            return nothing
+        raise
+    return _text_range(plan, clause, boost) if kind in _TEXTS else nothing
+
+
+def _text_range(plan: Plan, clause: tree.Range, boost: float) -> Scorer:
     low, high = _first(clause.gte, clause.gt), _first(clause.lte, clause.lt)
     low_text = as_text(low) if low is not None else None
     high_text = as_text(high) if high is not None else None

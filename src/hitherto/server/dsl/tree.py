@@ -85,6 +85,7 @@ class Range(Clause):
     lte: Scalar | None = None
     format: str | None = None
     time_zone: str | None = None
+    lenient: bool = False
 
 
 @dataclass(frozen=True, slots=True)
