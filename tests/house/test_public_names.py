@@ -17,6 +17,8 @@ _CLASSES = sorted(
 
 #: Blocking methods without a twin, and why.
 NO_TWIN = {
+    "add_write_step": "it only notes what is to be called",
+    "change_within": "it runs inside a transaction, which is one thread's",
     "close": "it only lets go of handles, and must work where no event loop runs any more",
     "format_content": "it renders what is already in memory",
     "fingerprint": "it only names the model",

@@ -307,7 +307,7 @@ class PostgresStore(SqlMemoryStore):
                 yield conn
 
     @contextmanager
-    def _write(self) -> Iterator[Connection]:
+    def _begin(self) -> Iterator[Connection]:
         if self._engine.read_only:
             raise StoreError(f"{self._where} is open for reading only")
         # Records that are added again tell by their ids whether they are stored, which is surer than to ask.
@@ -360,8 +360,8 @@ class PostgresStore(SqlMemoryStore):
     _list_messages = _again("_list_messages")
     _update = _again("_update")
     _update_also = _again("_update_also")
-    _read_jobs = _again("_read_jobs")
-    _transact_jobs = _again("_transact_jobs")
+    consult = _again("consult")
+    transact = _again("transact")
     _delete = _again("_delete")
     _search = _again("_search")
     _expiration = _again("_expiration")

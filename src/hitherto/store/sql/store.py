@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -63,14 +63,52 @@ class SqlMemoryStore(MemoryStore):
     _where: str
     _index: SearchIndex
     _index_sql: IndexSql
+    _write_steps: tuple[Callable[[Connection], None], ...] = ()
 
     @abstractmethod
     def _read(self) -> AbstractContextManager[Connection]:
         """Return a read transaction: everything that is read in it is of one moment."""
 
     @abstractmethod
-    def _write(self) -> AbstractContextManager[Connection]:
+    def _begin(self) -> AbstractContextManager[Connection]:
         """Return a write transaction, committed at the end, rolled back on any error."""
+
+    @contextmanager
+    def _write(self) -> Iterator[Connection]:
+        with self._begin() as conn:
+            yield conn
+            for step in self._write_steps:
+                step(conn)
+
+    def add_write_step(self, step: Callable[[Connection], None]) -> None:
+        """Have something done at the end of each write transaction of this object, for tables beside the store's own.
+
+        Args:
+            step: Called with the connection; what it raises rolls the transaction back.
+        """
+        self._write_steps += (step,)
+
+    def transact(self, step: Callable[[Connection], T]) -> T:
+        """Run a step in a write transaction and return what it returns; a store may run it again if interrupted.
+
+        Args:
+            step: Called with the connection.
+        """
+        with self._write() as conn:
+            return step(conn)
+
+    transact_async = awaitable(transact)
+
+    def consult(self, step: Callable[[Connection], T]) -> T:
+        """Run a step in a read transaction and return what it returns; a store may run it again if interrupted.
+
+        Args:
+            step: Called with the connection.
+        """
+        with self._read() as conn:
+            return step(conn)
+
+    consult_async = awaitable(consult)
 
     @property
     def memory_store_id(self) -> str:
@@ -83,6 +121,15 @@ class SqlMemoryStore(MemoryStore):
         """Which embedder made the stored vectors, or None if there are none."""
         with self._read() as conn:
             return fingerprint.read_fingerprint(conn)
+
+    def change_within(self, conn: Connection, changes: RecordChanges) -> int:
+        """Change a record in a transaction that is open already; return 1, or 0 if there is none.
+
+        Args:
+            conn: A connection in a write transaction of this store.
+            changes: What to change, and no text that would have to be embedded.
+        """
+        return update_record(conn, self._index, changes, now=self._now())
 
     def _insert(self, new: Sequence[NewRecord]) -> list[str]:
         chunks = [chunk for record in new for chunk in record.chunks]
@@ -99,12 +146,10 @@ class SqlMemoryStore(MemoryStore):
             return ids
 
     def _transact_jobs(self, step: Callable[[JobTable], T]) -> T:
-        with self._write() as conn:
-            return step(SqlJobs(conn))
+        return self.transact(lambda conn: step(SqlJobs(conn)))
 
     def _read_jobs(self, step: Callable[[JobTable], T]) -> T:
-        with self._read() as conn:
-            return step(SqlJobs(conn))
+        return self.consult(lambda conn: step(SqlJobs(conn)))
 
     def _get(self, record_type: str, record_id: str, *, now: datetime, include_bytes: bool) -> Record | None:
         with self._read() as conn:

@@ -164,7 +164,7 @@ class SQLiteStore(SqlMemoryStore):
             yield conn
 
     @contextmanager
-    def _write(self) -> Iterator[Connection]:
+    def _begin(self) -> Iterator[Connection]:
         with translate_errors(self._where), self._engine.write() as conn:
             yield conn
 

@@ -1,0 +1,212 @@
+"""What the server keeps of threads and messages follows whatever is done to them, by whichever door."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from sqlalchemy import text
+
+from hitherto import AgentMemory
+from hitherto.server.bodies import NewMemory, NewMessage
+from hitherto.server.index.reading import Reader
+from hitherto.server.index.rest_index import RestIndex
+from hitherto.server.index.terms import count_source
+from hitherto.server.service import MemoryService
+
+WORDS = st.sampled_from(["tea", "tea time", "Green tea, please", "", "cello", "日本 tea"])
+USERS = st.sampled_from(["ana", "bo", None])
+ROLES = st.sampled_from(["user", "assistant", "assistant", "system", "tool"])
+STEPS = st.lists(
+    st.tuples(
+        st.sampled_from(
+            [
+                "thread",
+                "say",
+                "say",
+                "say",
+                "change",
+                "delete message",
+                "delete thread",
+                "erase",
+                "rest memory",
+                "rest message",
+                "rest message",
+                "rest trace",
+                "rest response",
+                "rest information",
+                "look",
+            ]
+        ),
+        st.integers(0, 7),
+        USERS,
+        st.lists(st.tuples(ROLES, WORDS), min_size=1, max_size=3),
+    ),
+    max_size=14,
+)
+
+
+class _World:
+    """One file with a server's client and a program's, which knows nothing of the server."""
+
+    def __init__(self, folder: Path, number: int) -> None:
+        path = folder / f"{number}.db"
+        self.program = AgentMemory(path, embedder=None, durability="normal")
+        self.served = AgentMemory(path, embedder=None, durability="normal")
+        self.index = RestIndex(self.served.store)
+        self.service = MemoryService(self.served, self.index)
+        self.threads: list[str] = []
+        self.messages: list[tuple[str, str]] = []
+
+    def close(self) -> None:
+        self.program.close()
+        self.served.close()
+
+    def do(self, name: str, number: int, user: str | None, said: list[tuple[str, str]]) -> None:
+        getattr(self, "_" + name.replace(" ", "_"))(number, user, said)
+
+    def _thread_of(self, number: int) -> str | None:
+        return self.threads[number % len(self.threads)] if self.threads else None
+
+    def _message_of(self, number: int) -> tuple[str, str] | None:
+        return self.messages[number % len(self.messages)] if self.messages else None
+
+    def _thread(self, number: int, user: str | None, said: list[tuple[str, str]]) -> None:
+        thread_id = f"t{len(self.threads)}-{number}"
+        self.program.store.create_thread_record(thread_id, user_id=user, metadata={"name": said[0][1]})
+        self.threads.append(thread_id)
+
+    def _say(self, number: int, user: str | None, said: list[tuple[str, str]]) -> None:
+        thread_id = self._thread_of(number)
+        if thread_id is None or self.program.store.get_thread_record(thread_id) is None:
+            return
+        ids = self.program.get_thread(thread_id).add_messages(
+            [{"role": role, "content": words, "metadata": {"n": number}} for role, words in said]
+        )
+        self.messages.extend((thread_id, message_id) for message_id in ids)
+
+    def _change(self, number: int, user: str | None, said: list[tuple[str, str]]) -> None:
+        known = self._message_of(number)
+        if known is not None:
+            self.program.store.update("message", known[1], content=said[0][1])
+
+    def _delete_message(self, number: int, user: str | None, said: list[tuple[str, str]]) -> None:
+        known = self._message_of(number)
+        if known is not None:
+            self.program.store.delete("message", known[1])
+
+    def _delete_thread(self, number: int, user: str | None, said: list[tuple[str, str]]) -> None:
+        thread_id = self._thread_of(number)
+        if thread_id is not None:
+            self.program.delete_thread(thread_id)
+
+    def _erase(self, number: int, user: str | None, said: list[tuple[str, str]]) -> None:
+        if user is not None:
+            self.program.store.erase_user(user)
+
+    def _rest_memory(self, number: int, user: str | None, said: list[tuple[str, str]]) -> None:
+        new = NewMemory(said[0][1] or None, "app" if number % 2 else None, {"n": number})
+        self.threads.append(self.service.create_memory(new, user)["memory_id"])
+
+    def _new(self, number: int, new: NewMessage) -> None:
+        thread_id = self._thread_of(number)
+        if thread_id is not None and self.program.store.get_thread_record(thread_id) is not None:
+            made = self.service.create_message(thread_id, new, None)
+            self.messages.append((thread_id, made["message_id"]))
+
+    def _rest_message(self, number: int, user: str | None, said: list[tuple[str, str]]) -> None:
+        response = said[-1][1] if len(said) > 1 else None
+        self._new(number, NewMessage(said[0][1] or None, response=response or None, origin="agent"))
+
+    def _rest_trace(self, number: int, user: str | None, said: list[tuple[str, str]]) -> None:
+        parent = self._message_of(number)
+        if parent is not None:
+            self._new(number, NewMessage("step", parent_message_id=parent[1], trace_number=number))
+
+    def _rest_response(self, number: int, user: str | None, said: list[tuple[str, str]]) -> None:
+        self._update(number, {"response": said[0][1] or "fine"})
+
+    def _rest_information(self, number: int, user: str | None, said: list[tuple[str, str]]) -> None:
+        self._update(
+            number, {"additional_info": {"k": number}, **({"response": "yes"} if number % 2 else {})}
+        )
+
+    def _update(self, number: int, given: dict[str, Any]) -> None:
+        known = self._message_of(number)
+        if known is None:
+            return
+        with self.index.reading() as reader:
+            before = reader.message(known[1])
+        if before is None:
+            return
+        result = self.service.update_message(known[1], given, None)
+        assert result["_version"] == before.document.version + 1
+        after = self.service.get_message(known[1], None)
+        assert given.items() <= {**after, "additional_info": given.get("additional_info")}.items()
+
+    def _look(self, number: int, user: str | None, said: list[tuple[str, str]]) -> None:
+        with self.index.reading() as reader:
+            for thread_id in self.threads:
+                memory = reader.memory(thread_id)
+                if memory is not None:
+                    self.index.cache.messages(reader, memory)
+            self.index.cache.memories(reader, None)
+            self.index.cache.memories(reader, user)
+
+
+def _all(reader: Reader) -> dict[str, Any]:
+    memories = reader.memories(user=None, skip=0, most=1000)
+    found: dict[str, Any] = {one.document.id: one.document for one in memories}
+    for memory in memories:
+        found.update({document.id: document for document, _ in reader.newer_messages(memory, after=-1)})
+    return found
+
+
+def _check(world: _World) -> None:
+    with world.index.reading() as reader:
+        documents = _all(reader)
+        words: Counter[int] = Counter()
+        fields: Counter[str] = Counter()
+        tokens: Counter[str] = Counter()
+        for document in documents.values():
+            counted = count_source(world.index._salt, document.source)
+            words.update(dict.fromkeys(counted.hashes, 1))
+            fields.update(dict.fromkeys(counted.lengths, 1))
+            tokens.update(counted.lengths)
+        stored = dict(reader.conn.execute(text("SELECT term, documents FROM rest_terms")).all())
+        assert stored == dict(words)
+        rows = reader.conn.execute(text("SELECT field, documents, tokens FROM rest_fields")).all()
+        assert {row[0]: row[1] for row in rows if row[1]} == dict(fields)
+        assert {row[0]: row[2] for row in rows if row[2]} == dict(tokens)
+        for index in ("memories", "messages"):
+            numbers = reader.conn.execute(text(f"SELECT seq_no FROM rest_{index}")).scalars().all()
+            assert len(set(numbers)) == len(numbers)
+        for memory in reader.memories(user=None, skip=0, most=1000):
+            kept = world.index.cache.messages(reader, memory)
+            fresh = [document for document, _ in reader.newer_messages(memory, after=-1)]
+            assert [(one.id, one.source, one.version) for one in kept] == [
+                (one.id, one.source, one.version) for one in sorted(fresh, key=lambda one: one.order)
+            ]
+        for user in (None, "ana", "bo"):
+            kept = world.index.cache.memories(reader, user)
+            listed = reader.memories(user=user, skip=0, most=1000)
+            assert {one.id: one.source for one in kept} == {
+                one.document.id: one.document.source for one in listed
+            }
+
+
+@given(programs=STEPS)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+def test_index_follows_both_doors(programs: list[Any], tmp_path_factory: pytest.TempPathFactory) -> None:
+    """After any program of both doors the statistics are those of the documents, and what is cached is what is read."""
+    world = _World(tmp_path_factory.mktemp("doors"), 0)
+    try:
+        for step in programs:
+            world.do(*step)
+        _check(world)
+    finally:
+        world.close()
