@@ -159,7 +159,7 @@ class _Batch:
             )
         for nos in slices(sorted(set(self.numbers.values()) - self.memories.keys())):
             for row in self.conn.execute(_MEMORIES, {"nos": nos}):
-                self.memories[row.memory_no] = _Memory(*row._tuple())
+                self.memories[row.memory_no] = _Memory(*row)
 
     def _thread(self, row: Row[Any], change: Row[Any]) -> None:
         memory = self.memories.get(row.record_no)
@@ -281,8 +281,7 @@ class _Batch:
     def _memory_gone(self, memory_no: int) -> None:
         if memory_no not in self.memories:
             self.memories.update(
-                (row.memory_no, _Memory(*row._tuple()))
-                for row in self.conn.execute(_MEMORIES, {"nos": [memory_no]})
+                (row.memory_no, _Memory(*row)) for row in self.conn.execute(_MEMORIES, {"nos": [memory_no]})
             )
         memory = self.memories.pop(memory_no, None)
         if memory is None:
