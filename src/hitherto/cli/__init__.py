@@ -12,6 +12,7 @@ from hitherto.cli import extraction, memories, stores, users
 from hitherto.cli.demo import demo
 from hitherto.cli.output import EXIT_FAILED, EXIT_USAGE, complain
 from hitherto.errors import ArgumentTypeError, HithertoError, InvalidArgumentError
+from hitherto.server.command import serve
 
 app = typer.Typer(
     name="hitherto",
@@ -30,6 +31,7 @@ app.command("reembed")(stores.reembed)
 app.command("copy")(stores.copy)
 app.command("purge")(stores.purge)
 app.command("erase")(stores.erase)
+app.command("serve")(serve)
 app.add_typer(extraction.app, name="extraction")
 app.add_typer(users.app, name="user")
 
