@@ -16,7 +16,7 @@ from sqlalchemy import bindparam, delete, insert, select, update
 
 from hitherto.lifetime import format_time, parse_time
 from hitherto.server.index.documents import memory_source, message_source, metadata_of, owner_of, trace_of
-from hitherto.server.index.state import read_number, write_number
+from hitherto.server.index.state import read_numbers, write_numbers
 from hitherto.server.index.tables import changes, memories, messages
 from hitherto.server.index.terms import Counted, Difference, count_source
 from hitherto.store.sql.rows import RECORD_COLUMNS, rows_by_no, slices
@@ -40,8 +40,9 @@ _MEMORY_NOS = select(memories.c.memory_no, memories.c.id).where(
     memories.c.id.in_(bindparam("ids", expanding=True))
 )
 _MESSAGES = select(messages).where(messages.c.id.in_(bindparam("ids", expanding=True)))
-_OF_RECORD = select(messages).where(
-    (messages.c.question_no == bindparam("no")) | (messages.c.answer_no == bindparam("no"))
+_OF_RECORDS = tuple(
+    select(messages).where(part.in_(bindparam("nos", expanding=True)))
+    for part in (messages.c.question_no, messages.c.answer_no)
 )
 _OF_MEMORY = select(messages).where(messages.c.memory_no == bindparam("no"))
 _LAST = (
@@ -133,6 +134,7 @@ class _Batch:
     numbers: dict[str, int] = field(default_factory=dict)
     messages: dict[str, _Message] = field(default_factory=dict)
     by_record: dict[int, _Message] = field(default_factory=dict)
+    looked_up: set[int] = field(default_factory=set)
     last: dict[int, _Message | None] = field(default_factory=dict)
     statistics: Difference = field(default_factory=Difference)
 
@@ -140,6 +142,7 @@ class _Batch:
         """Take in changes, in order."""
         self.rows = rows_by_no(self.conn, sorted({row.record_no for row in found}))
         self._load([row.thread_id for row in self.rows.values() if row.thread_id is not None])
+        self._look_up([change.record_no for change in found])
         for change in found:
             if change.kind == "delete":
                 self._deleted(change)
@@ -326,10 +329,15 @@ class _Batch:
         return None if row is None else self._known(row)
 
     def _of_record(self, record_no: int) -> _Message | None:
-        if record_no in self.by_record:
-            return self.by_record[record_no]
-        row = self.conn.execute(_OF_RECORD, {"no": record_no}).first()
-        return None if row is None else self._known(row)
+        self._look_up([record_no])
+        return self.by_record.get(record_no)
+
+    def _look_up(self, record_nos: Iterable[int]) -> None:
+        for nos in slices(sorted(set(record_nos) - self.looked_up)):
+            for statement in _OF_RECORDS:
+                for row in self.conn.execute(statement, {"nos": nos}):
+                    self._known(row)
+        self.looked_up.update(record_nos)
 
     def _last_of(self, memory_no: int) -> _Message | None:
         if memory_no not in self.last:
@@ -358,9 +366,14 @@ class _Batch:
             self.conn.execute(_PUT_MESSAGE, [_message_changes(one) for one in old])
         self._write_memories([one for one in self.memories.values() if one.changed])
         self.statistics.write(self.conn)
-        write_number(self.conn, MEMORY_SEQ, self.memory_seq)
-        write_number(self.conn, MESSAGE_SEQ, self.message_seq)
-        write_number(self.conn, MEMORY_DELETIONS, self.deletions)
+        write_numbers(
+            self.conn,
+            {
+                MEMORY_SEQ: self.memory_seq,
+                MESSAGE_SEQ: self.message_seq,
+                MEMORY_DELETIONS: self.deletions,
+            },
+        )
 
     def _settle(self, message: _Message) -> None:
         question = self.rows.get(message.question_no or -1)
@@ -416,12 +429,13 @@ def take_in(conn: Connection, salt: bytes) -> int:
     found = conn.execute(_NEXT_CHANGES).all()
     if not found:
         return 0
+    numbers = read_numbers(conn, (MEMORY_SEQ, MESSAGE_SEQ, MEMORY_DELETIONS))
     batch = _Batch(
         conn,
         salt,
-        memory_seq=read_number(conn, MEMORY_SEQ),
-        message_seq=read_number(conn, MESSAGE_SEQ),
-        deletions=read_number(conn, MEMORY_DELETIONS),
+        memory_seq=numbers[MEMORY_SEQ],
+        message_seq=numbers[MESSAGE_SEQ],
+        deletions=numbers[MEMORY_DELETIONS],
     )
     batch.take(found)
     conn.execute(_FORGET_CHANGES, {"last": found[-1].change_no})

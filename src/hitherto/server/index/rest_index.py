@@ -8,7 +8,7 @@ from contextvars import ContextVar
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from hitherto.lifetime import Clock, utc_now
-from hitherto.server.index.follow import has_changes, take_in
+from hitherto.server.index.follow import BATCH, has_changes, take_in
 from hitherto.server.index.reading import DocumentCache, Reader
 from hitherto.server.index.state import count_changes, is_prepared, prepare, read_text
 from hitherto.server.index.terms import StoredStatistics
@@ -116,7 +116,7 @@ class RestIndex:
         step = _alongside.get()
         if step is not None:
             step(conn)
-        while take_in(conn, self._salt):
+        while take_in(conn, self._salt) == BATCH:
             pass
 
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import secrets
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
-from sqlalchemy import bindparam, inspect, select, text
+from sqlalchemy import bindparam, func, inspect, select, text
 
 from hitherto.server.index.tables import TABLES_VERSION, TRIGGERS, changes, metadata, state
 from hitherto.store.sql import fingerprint
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection
 
 _READ: Final = select(state.c.value).where(state.c.key == bindparam("name"))
+_READ_SOME: Final = select(state).where(state.c.key.in_(bindparam("names", expanding=True)))
 _WRITE: Final = text(
     "INSERT INTO rest_state (key, value) VALUES (:name, :value) "
     "ON CONFLICT (key) DO UPDATE SET value = excluded.value"
@@ -46,15 +48,26 @@ def read_number(conn: Connection, name: str) -> int:
     return int(read_text(conn, name) or 0)
 
 
-def write_number(conn: Connection, name: str, value: int) -> None:
-    """Write a number.
+def read_numbers(conn: Connection, names: Sequence[str]) -> dict[str, int]:
+    """Return several numbers, 0 for one that was never written.
+
+    Args:
+        conn: A connection.
+        names: Their names.
+    """
+    found = dict.fromkeys(names, 0)
+    found.update((row.key, int(row.value)) for row in conn.execute(_READ_SOME, {"names": list(names)}))
+    return found
+
+
+def write_numbers(conn: Connection, values: Mapping[str, int]) -> None:
+    """Write numbers.
 
     Args:
         conn: A connection in a write transaction.
-        name: Its name.
-        value: The number.
+        values: The numbers by name.
     """
-    conn.execute(_WRITE, {"name": name, "value": str(value)})
+    conn.execute(_WRITE, [{"name": name, "value": str(value)} for name, value in values.items()])
 
 
 def is_prepared(conn: Connection) -> bool:
@@ -87,6 +100,4 @@ def prepare(conn: Connection) -> None:
 
 def count_changes(conn: Connection) -> int:
     """Return how many changes are still to be taken in."""
-    from sqlalchemy import func
-
     return int(conn.execute(select(func.count()).select_from(changes)).scalar_one())
