@@ -12,13 +12,17 @@ from hitherto.errors import shown
 from hitherto.server.dsl import parse_query_strings, parse_regexps, parse_terms, parse_texts, tree
 from hitherto.server.dsl.errors import PARSING, DslError, ShardError, locate
 from hitherto.server.dsl.fields import IndexMapping
+from hitherto.server.dsl.highlight import Highlight, read_highlight
 from hitherto.server.dsl.parameters import Parameters, as_number
 from hitherto.server.dsl.parse import QueryParser
+from hitherto.server.dsl.shown_fields import ShownField, read_shown_fields
 from hitherto.server.dsl.sort import SortField, read_sort
 from hitherto.server.dsl.source import SourceFilter, read_source
 
 MAX_WINDOW: Final = 10_000
 COUNTED_BY_DEFAULT: Final = 10_000
+MAX_NESTING: Final = 100
+"""How deep a query may be; texts of a query language count with what they mean."""
 CLAUSE_MODULES: Final = (parse_query_strings, parse_regexps, parse_terms, parse_texts)
 """Modules that register how clauses are read."""
 
@@ -47,6 +51,8 @@ class SearchBody:
         track_scores: Whether hits have scores though they are ordered by something else.
         post_filter: What hits must match besides, or None.
         terminate_after: After how many hits searching ends; 0 for never.
+        highlight: The fields whose texts are marked, or None.
+        fields: Single fields that are shown beside the source.
     """
 
     query: tree.Clause
@@ -60,6 +66,8 @@ class SearchBody:
     track_scores: bool = False
     post_filter: tree.Clause | None = None
     terminate_after: int = 0
+    highlight: Highlight | None = None
+    fields: tuple[ShownField, ...] = ()
 
 
 @dataclass
@@ -115,6 +123,11 @@ def parse_search(
 
 
 def _checked(search: SearchBody) -> SearchBody:
+    for query in (search.query, search.post_filter):
+        if query is not None and query.depth() > MAX_NESTING:
+            raise DslError(
+                f"The nested depth of the query exceeds the maximum nested depth of [{MAX_NESTING}]"
+            )
     window = search.start + search.size
     if window > MAX_WINDOW:
         raise ShardError(
@@ -222,13 +235,32 @@ def _timeout(draft: _Draft, key: str, value: object) -> None:
         )
 
 
+def _highlight(draft: _Draft, key: str, value: object) -> None:
+    draft.found[key] = read_highlight(value, draft.parser)
+
+
+def _fields(draft: _Draft, key: str, value: object) -> None:
+    draft.found["fields"] = (*draft.found.get("fields", ()), *read_shown_fields(key, value))
+
+
+def _stored_fields(draft: _Draft, key: str, value: object) -> None:
+    # No field is stored apart from the source, which is always shown.
+    if not isinstance(value, (str, list)) or not all(isinstance(item, str) for item in value):
+        raise DslError(
+            f"[stored_fields] must be a field or an array of fields, got {shown(value)}", type=PARSING
+        )
+
+
 def _flag(draft: _Draft, key: str, value: object) -> None:
     Parameters("search", {key: value}).boolean(key)
 
 
 _KEYS: Final[dict[str, Callable[[_Draft, str, Any], None]]] = {
     "_source": _source,
+    "docvalue_fields": _fields,
+    "fields": _fields,
     "from": _window,
+    "highlight": _highlight,
     "include_named_queries_score": _flag,
     "min_score": _least_score,
     "post_filter": _query,
@@ -237,6 +269,7 @@ _KEYS: Final[dict[str, Callable[[_Draft, str, Any], None]]] = {
     "seq_no_primary_term": _flag,
     "size": _window,
     "sort": _sort,
+    "stored_fields": _stored_fields,
     "terminate_after": _terminate_after,
     "timeout": _timeout,
     "track_scores": _boolean,

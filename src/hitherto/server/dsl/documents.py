@@ -45,7 +45,7 @@ class Document:
         Args:
             field: The field's name.
         """
-        return self._kept("tokens", field, lambda: tuple(token.term for token in standard(self._text(field))))
+        return self._kept("tokens", field, lambda: tuple(token.term for token in standard(self.text(field))))
 
     def counts(self, field: str) -> Mapping[str, int]:
         """Return how often each word stands in a text field.
@@ -115,7 +115,12 @@ class Document:
             return leaves.get(path, ()) if path else [value for found in leaves.values() for value in found]
         return ()
 
-    def _text(self, field: str) -> str:
+    def text(self, field: str) -> str:
+        """Return the text of a text field.
+
+        Args:
+            field: The field's name.
+        """
         return "\n".join(str(value) for value in _values(self.source.get(field)))
 
     def _kept(self, what: str, field: str, make: Callable[[], _T]) -> _T:

@@ -20,7 +20,7 @@ Fields = Sequence[tuple[str, float]]
 
 @plans(tree.MultiMatch)
 def _multi_match(plan: Plan, clause: tree.MultiMatch, boost: float) -> Scorer:
-    fields = _fields(plan, clause)
+    fields = asked_fields(plan, clause)
     how = clause.matching
     if not clause.fields or any("*" in field for field, _ in clause.fields):
         how = _lenient(how)
@@ -35,8 +35,16 @@ def _multi_match(plan: Plan, clause: tree.MultiMatch, boost: float) -> Scorer:
     return best_of(scorers, tie_breaker)
 
 
-def _fields(plan: Plan, clause: tree.MultiMatch) -> list[tuple[str, float]]:
-    """Return the fields that are meant; the boosts of a field that is named twice are multiplied."""
+def asked_fields(plan: Plan, clause: tree.MultiMatch) -> list[tuple[str, float]]:
+    """Return the fields that a text is asked in; the boosts of a field that is named twice are multiplied.
+
+    Args:
+        plan: The plan.
+        clause: The clause.
+
+    Returns:
+        The names of fields that are mapped, with their boosts.
+    """
     if not clause.fields or all(field == "*" for field, _ in clause.fields):
         share = clause.fields[0][1] if clause.fields else 1.0
         return [(field, share) for field in plan.mapping.searched_by_default()]

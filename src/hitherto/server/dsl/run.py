@@ -11,8 +11,10 @@ from hitherto.server.dsl import plans_fields, plans_phrases, plans_terms, plans_
 from hitherto.server.dsl.body import SearchBody
 from hitherto.server.dsl.documents import Document, Statistics
 from hitherto.server.dsl.fields import IndexMapping
+from hitherto.server.dsl.highlight import Highlighter
 from hitherto.server.dsl.plans import Neighbours, Plan, Scorer, no_neighbours
 from hitherto.server.dsl.scoring import Profile, shortest
+from hitherto.server.dsl.shown_fields import field_values
 from hitherto.server.dsl.sort import Hit, Sorter
 
 PLAN_MODULES: Final = (plans_fields, plans_phrases, plans_terms, plans_texts)
@@ -142,7 +144,13 @@ def run(
     scored = not search.sort or search.track_scores or any(key.field == "_score" for key in search.sort)
     best = not search.sort or search.track_scores or search.sort[0].field == "_score"
     names = _named(query, plan)
-    hits = [_shown(hit, search, sorter, mapping, scored=scored) | _matched(hit, names) for hit in page]
+    highlighter = Highlighter(search.highlight, query, plan) if search.highlight is not None else None
+    hits = [
+        _shown(hit, search, sorter, mapping, scored=scored)
+        | _beside(hit, search, highlighter, mapping)
+        | _matched(hit, names)
+        for hit in page
+    ]
     result = _counted(search, len(found))
     maximum = max((hit.score for hit in found), default=None) if best and search.size else None
     return replace(
@@ -191,6 +199,16 @@ def _shown(
         "_source": search.source.apply(document.source),
     }
     return shown | {"sort": sorter.values(hit)} if search.sort else shown
+
+
+def _beside(
+    hit: Hit, search: SearchBody, highlighter: Highlighter | None, mapping: IndexMapping
+) -> dict[str, Any]:
+    found = {
+        "fields": field_values(hit.document, search.fields, mapping),
+        "highlight": highlighter.fragments(hit.document) if highlighter is not None else {},
+    }
+    return {key: value for key, value in found.items() if value}
 
 
 def _named(query: tree.Clause, plan: Plan) -> dict[str, Scorer]:

@@ -18,7 +18,9 @@ FLAGS: Final = frozenset(
 
 MAX_NESTING: Final = 50
 
-_NUMBER: Final = re.compile(r"~(\d{0,9})\Z")
+_NUMBER: Final = re.compile(r"\d{1,9}")
+_SPACES: Final = " \t\n\r"
+_STOPS: Final = (("PHRASE", '"'), ("OR", "|"), ("AND", "+"), ("PRECEDENCE", "()"), ("WHITESPACE", _SPACES))
 
 Joint = Literal["must", "should"]
 
@@ -51,7 +53,8 @@ class SimpleQueryStrings:
         self._least = least
         self._flags = flags
         self._count = count
-        self._at = 0
+        self._stops = "".join(char for flag, char in _STOPS if flag in flags)
+        self._ends = self._matched()
 
     def clause(self) -> tree.Clause:
         """Read the whole text.
@@ -62,94 +65,124 @@ class SimpleQueryStrings:
         Raises:
             ShardError: If it is nested too deeply.
         """
-        found = self._branch(nesting=0) or tree.MatchNone()
+        if self._text.strip() == "*":
+            return tree.MatchAll()
+        found = self._branch(0, len(self._text), 0) or tree.MatchNone()
         if isinstance(found, tree.Bool) and self._least is not None and found.should:
             return replace(found, minimum_should_match=self._least)
         return found
 
-    def _branch(self, *, nesting: int) -> tree.Clause | None:
+    def _branch(self, at: int, end: int, nesting: int) -> tree.Clause | None:
         if nesting > MAX_NESTING:
             raise ShardError(f"[simple_query_string] query is nested deeper than {MAX_NESTING}")
         built = _Branch(self._default)
-        while self._at < len(self._text):
-            char = self._text[self._at]
-            if char == ")" and self._on("PRECEDENCE"):
-                self._at += 1
-                if nesting:
-                    break
-            elif not self._operator(char, built):
-                built.add(self._operand(char, nesting))
+        while at < end:
+            char = self._text[at]
+            if char == "-" and self._on("NOT"):
+                built.negated = not built.negated
+                at += 1
+                continue
+            if self._operator(char, built):
+                at += 1
+            elif char == "(" and self._on("PRECEDENCE"):
+                at = self._group(at, built, nesting)
+            elif char == '"' and self._on("PHRASE"):
+                at = self._phrase(at + 1, end, built)
+            else:
+                at = self._word(at, end, built)
+            built.negated = False  # it must stand right before what it negates
         return built.clause()
 
     def _operator(self, char: str, built: _Branch) -> bool:
-        """Note an operator or skip white space; return whether there was one."""
-        if char == "-" and self._on("NOT"):
-            built.negated = not built.negated
-        elif char == "+" and self._on("AND"):
-            built.joint = built.joint or ("must" if built.top is not None else None)
+        """Note an operator; return whether there was one, or something else that means nothing by itself."""
+        if char == "+" and self._on("AND"):
+            built.join("must")
         elif char == "|" and self._on("OR"):
-            built.joint = built.joint or ("should" if built.top is not None else None)
-        elif not (char.isspace() and self._on("WHITESPACE")):
+            built.join("should")
+        elif not ((char == ")" and self._on("PRECEDENCE")) or (char in _SPACES and self._on("WHITESPACE"))):
             return False
-        else:
-            built.negated = False
-        self._at += 1
         return True
 
-    def _operand(self, char: str, nesting: int) -> tree.Clause | None:
-        if char == "(" and self._on("PRECEDENCE"):
-            self._at += 1
-            return self._branch(nesting=nesting + 1)
+    def _group(self, at: int, built: _Branch, nesting: int) -> int:
+        end = self._ends.get(at)
+        if end is None:  # never closed: then it means nothing
+            return at + 1
+        if end == at + 1:
+            built.joint = None
+        else:
+            built.add(self._branch(at + 1, end, nesting + 1))
+        return end + 1
+
+    def _phrase(self, start: int, end: int, built: _Branch) -> int:
+        text, at = self._until(start, end, '"')
+        if at >= end:  # never closed: then it means nothing
+            return start
+        if at == start:
+            built.joint = None
+            return at + 1
+        slop = None
+        if self._on("SLOP") and self._text[at + 1 : at + 2] == "~" and at + 2 < end:
+            slop, at = self._distance(at + 1, end)
+        else:
+            at += 1
         self._count(1)
-        return self._phrase() if char == '"' and self._on("PHRASE") else self._word()
+        built.add(self._asked.phrase(text, slop))
+        return at
 
-    def _phrase(self) -> tree.Clause | None:
-        start = self._at + 1
-        text, end = self._until(start, '"')
-        if end >= len(self._text):  # never closed: then the quote means nothing
-            self._at = start
-            return None
-        self._at = end + 1
-        return self._asked.phrase(text, self._distance("SLOP")) if text.strip() else None
+    def _word(self, start: int, end: int, built: _Branch) -> int:
+        text, at = self._until(start, end, self._stops + ("~" if self._on("FUZZY") else ""), first="~")
+        self._count(1)
+        if at < end and self._text[at] == "~" and self._on("FUZZY"):
+            edits, at = self._distance(at, end)
+            edits = min(edits, 2)
+            built.add(self._asked.near(text, edits) if edits else self._asked.words(text))
+        elif (
+            self._on("PREFIX") and len(text) > 1 and self._text[at - 1] == "*" and self._text[at - 2] != "\\"
+        ):
+            built.add(self._asked.prefix(text[:-1]))
+        else:
+            built.add(self._asked.words(text))
+        return at
 
-    def _word(self) -> tree.Clause | None:
-        stops = "".join(
-            char
-            for flag, char in (("PHRASE", '"'), ("OR", "|"), ("AND", "+"), ("PRECEDENCE", "()"))
-            if self._on(flag)
-        )
-        text, end = self._until(self._at, stops, spaces=self._on("WHITESPACE"))
-        written, self._at = self._text[self._at : end], end
-        near = _NUMBER.search(written) if self._on("FUZZY") else None
-        if near and near.start():
-            word = text[: len(text) - len(near[0])]
-            edits = min(int(near[1]), 2) if near[1] else None
-            return self._asked.near(word, edits) if edits != 0 else self._asked.words(word)
-        if self._on("PREFIX") and written.endswith("*") and not written.endswith("\\*") and len(text) > 1:
-            return self._asked.prefix(text[:-1])
-        return self._asked.words(text) if text else None
+    def _until(self, at: int, end: int, stops: str, *, first: str = "") -> tuple[str, int]:
+        """Return the text up to one of some characters, without backslashes, and where it ends.
 
-    def _until(self, start: int, stops: str, *, spaces: bool = False) -> tuple[str, int]:
-        """Return the text up to one of some characters, without backslashes, and where it ends."""
-        at = start
+        The *first* character may be one that would end the text further on.
+        """
         pieces: list[str] = []
-        while at < len(self._text):
+        while at < end:
             char = self._text[at]
-            if char == "\\" and self._on("ESCAPE") and at + 1 < len(self._text):
+            if char == "\\" and self._on("ESCAPE"):
                 at += 1
-                char = self._text[at]
-            elif char in stops or (spaces and char.isspace()):
+                char = self._text[at] if at < end else ""
+            elif char in stops and (pieces or char not in first):
                 break
             pieces.append(char)
             at += 1
-        return "".join(pieces), at
+        return "".join(pieces), min(at, end)
 
-    def _distance(self, flag: str) -> int | None:
-        found = re.compile(r"~(\d{1,9})").match(self._text, self._at) if self._on(flag) else None
-        if found is None:
-            return None
-        self._at = found.end()
-        return int(found[1])
+    def _distance(self, at: int, end: int) -> tuple[int, int]:
+        """Return the number behind a tilde, 2 if there is none, and where it ends."""
+        text, stop = self._until(at + 1, end, self._stops)
+        if not text:
+            return 2, stop
+        return (int(text) if _NUMBER.fullmatch(text) else 0), stop
+
+    def _matched(self) -> dict[int, int]:
+        """Return for each opening parenthesis where it is closed."""
+        ends: dict[int, int] = {}
+        opened: list[int] = []
+        at = 0
+        while at < len(self._text):
+            char = self._text[at]
+            if char == "\\" and self._on("ESCAPE"):
+                at += 1
+            elif char == "(":
+                opened.append(at)
+            elif char == ")" and opened:
+                ends[opened.pop()] = at
+            at += 1
+        return ends
 
     def _on(self, flag: str) -> bool:
         return flag in self._flags
@@ -166,6 +199,11 @@ class _Branch:
         self._parts: list[tree.Clause] = []
         self._joined_by: Joint | None = None
 
+    def join(self, joint: Joint) -> None:
+        """Say how the next operand is joined, unless it was said already or there is none to join it to."""
+        if self.joint is None and self.top is not None:
+            self.joint = joint
+
     def add(self, clause: tree.Clause | None) -> None:
         """Add an operand."""
         if clause is None:
@@ -180,7 +218,7 @@ class _Branch:
                 self._parts = [self.clause() or clause]
                 self._joined_by = joint
             self._parts.append(clause)
-        self.negated, self.joint = False, None
+        self.joint = None
 
     def clause(self) -> tree.Clause | None:
         """Return the operands together."""

@@ -37,6 +37,14 @@ class Clause:
         for child in self.children():
             yield from child.walk()
 
+    def depth(self) -> int:
+        """Return how many clauses stand inside each other at most."""
+        depth, level = 0, [self]
+        while level:
+            depth += 1
+            level = [child for clause in level for child in clause.children()]
+        return depth
+
 
 @dataclass(frozen=True, slots=True)
 class MatchAll(Clause):
