@@ -92,7 +92,9 @@ class AskedFields:
         Args:
             pattern: The pattern.
         """
-        return self._each(lambda name, boost: tree.Wildcard(name, pattern, boost=boost), _WORDS)
+        return self._each(
+            lambda name, boost: tree.Wildcard(name, self._written(name, pattern), boost=boost), _WORDS
+        )
 
     def regexp(self, pattern: str) -> tree.Clause:
         """Ask for terms that a regular expression fits.

@@ -10,7 +10,6 @@ from typing import Any, Final
 from hitherto.server.dsl import tree
 from hitherto.server.dsl.automata import Test, any_case, distance, wildcard
 from hitherto.server.dsl.documents import as_text
-from hitherto.server.dsl.fields import Kind
 from hitherto.server.dsl.parse_regexps import regular_expression
 from hitherto.server.dsl.phrases import sloppy_frequency
 from hitherto.server.dsl.plans import Plan
@@ -108,9 +107,7 @@ def _prefix(clause: tree.Prefix, plan: Plan) -> Iterator[Mark]:
 
 
 def _wildcard(clause: tree.Wildcard, plan: Plan) -> Iterator[Mark]:
-    is_text = plan.mapping.kind(clause.field) is Kind.TEXT
-    pattern = clause.value.lower() if is_text else clause.value
-    yield Mark(clause.field, (wildcard(pattern, ignoring_case=clause.case_insensitive),))
+    yield Mark(clause.field, (wildcard(clause.value, ignoring_case=clause.case_insensitive),))
 
 
 def _regexp(clause: tree.Regexp, plan: Plan) -> Iterator[Mark]:

@@ -134,6 +134,7 @@ def _wildcard(parser: QueryParser, value: object) -> tree.Clause:
 def _fuzzy(parser: QueryParser, value: object) -> tree.Clause:
     field, given = short_or_long("fuzzy", "value", value)
     _rewrite(given)
+    given.rest().setdefault("fuzziness", "AUTO")
     clause = tree.Fuzzy(
         field,
         given.required_text("value"),

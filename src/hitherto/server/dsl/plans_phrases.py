@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 from hitherto.server.dsl import tree
 from hitherto.server.dsl.documents import Document
-from hitherto.server.dsl.errors import ShardError
 from hitherto.server.dsl.fields import Kind
 from hitherto.server.dsl.phrases import exact_frequency, sloppy_frequency
 from hitherto.server.dsl.plans import Plan, Scorer, everything, nothing, plans
@@ -57,30 +56,18 @@ def phrase(
     kind = plan.mapping.kind(field)
     if kind is None:
         return nothing
-    if expansions and kind in {Kind.DATE, Kind.LONG}:
-        if how.lenient:
-            return nothing
-        raise ShardError(
-            f"Can only use phrase prefix queries on text fields - not on [{field}] which is of type [{kind.value}]"
-        )
     found = words(plan, field, query, how)
     if found is None:
         return whole_value(plan, field, query, how, boost)
     if not found:
         return everything(boost) if how.all_if_no_words else nothing
     if kind is not Kind.TEXT:
-        return _whole(plan, field, found[0], boost, goes_on=bool(expansions))
+        return one_term(plan, field, found[0], boost)
     if expansions:
         return _going_on(plan, field, found, slop, boost, expansions)
     if len(found) == 1:
         return one_term(plan, field, found[0], boost)
     return _scored(plan, field, [[word] for word in found], slop, boost)
-
-
-def _whole(plan: Plan, field: str, value: str, boost: float, *, goes_on: bool) -> Scorer:
-    if goes_on:
-        return term_test(plan, field, lambda term: term.startswith(value), boost)
-    return one_term(plan, field, value, boost)
 
 
 def _going_on(plan: Plan, field: str, found: list[str], slop: int, boost: float, expansions: int) -> Scorer:

@@ -8,7 +8,6 @@ from decimal import Decimal, InvalidOperation
 from typing import Any
 
 from hitherto.server.dsl import tree
-from hitherto.server.dsl.analysis import lower
 from hitherto.server.dsl.automata import any_case, wildcard
 from hitherto.server.dsl.dates import read_date
 from hitherto.server.dsl.documents import Document, as_text
@@ -107,7 +106,7 @@ def equality(
             and any(moment.first <= at <= moment.last for moment in moments)
         )
     if kind is Kind.LONG:
-        numbers = {whole_number(field, value) for value in values}
+        numbers = {whole_number(field, value) for value in values} - {None}
         return lambda document: document.number(field) in numbers
     if kind is Kind.INDEX:
         named = plan.mapping.index in set(map(as_text, values))
@@ -280,9 +279,7 @@ def _prefix(plan: Plan, clause: tree.Prefix, boost: float) -> Scorer:
 @plans(tree.Wildcard)
 def _wildcard(plan: Plan, clause: tree.Wildcard, boost: float) -> Scorer:
     _texts_only(plan, "wildcard", clause.field)
-    # Written for a text field, a pattern is lowered as its words are.
-    pattern = lower(clause.value) if plan.mapping.kind(clause.field) is Kind.TEXT else clause.value
-    test = wildcard(pattern, ignoring_case=clause.case_insensitive)
+    test = wildcard(clause.value, ignoring_case=clause.case_insensitive)
     return term_test(plan, clause.field, test, boost)
 
 

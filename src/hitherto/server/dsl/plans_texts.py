@@ -68,10 +68,27 @@ def words(plan: Plan, field: str, query: tree.Scalar, how: tree.Matching) -> lis
     kind = plan.mapping.kind(field)
     if kind in {Kind.DATE, Kind.LONG, Kind.ID, Kind.INDEX, None}:
         return None
-    analyzer: Analyzer = ANALYZERS[how.analyzer or ("standard" if kind is Kind.TEXT else "keyword")]
-    found = [token.term for token in analyzer(as_text(query))]
+    found = [token.term for token in _analyzer(plan, field, how)(as_text(query))]
     checked_count(len(found))
     return found
+
+
+def ends_in_a_word(plan: Plan, field: str, query: tree.Scalar, how: tree.Matching) -> bool:
+    """Return whether a text ends in a word, rather than behind one.
+
+    Args:
+        plan: The plan.
+        field: The field.
+        query: The text.
+        how: May name another analyser.
+    """
+    text = as_text(query)
+    return any(token.end == len(text) for token in _analyzer(plan, field, how)(text))
+
+
+def _analyzer(plan: Plan, field: str, how: tree.Matching) -> Analyzer:
+    is_text = plan.mapping.kind(field) is Kind.TEXT
+    return ANALYZERS[how.analyzer or ("standard" if is_text else "keyword")]
 
 
 def whole_value(plan: Plan, field: str, query: tree.Scalar, how: tree.Matching, boost: float) -> Scorer:
@@ -201,7 +218,10 @@ def bool_prefix(plan: Plan, field: str, query: tree.Scalar, how: tree.Matching, 
     found = words(plan, field, query, how)
     if found is None:
         return whole_value(plan, field, query, how, boost)
-    last = len(found) - 1
+    if plan.mapping.kind(field) is Kind.FLAT_OBJECT:
+        return one_term(plan, field, found[0], boost)
+    # Behind a space or a full stop the last word is complete.
+    last = len(found) - ends_in_a_word(plan, field, query, how)
     places = iter(range(len(found)))
 
     def planner(word: str) -> Scorer:

@@ -177,7 +177,10 @@ class QueryStrings:
 
     def _clause(self, asked: AskedFields) -> tree.Clause:
         if self._kind() == "term" and self._kind(1) == "colon":
-            name = _plain(self._tokens[self._at].text)
+            text = self._tokens[self._at].text
+            if text != "*" and any(match[1] for match in _PATTERN.finditer(text)):
+                raise self._wrong()
+            name = _plain(text)
             self._at += 2
             if name == "_exists_":
                 return tree.Exists(_plain(self._take("term").text))
