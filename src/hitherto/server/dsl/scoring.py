@@ -16,7 +16,7 @@ K1: Final = 1.2
 B: Final = 0.75
 MAX_FLOAT: Final = 3.4028234663852886e38
 
-_FLOAT: Final = struct.Struct("f")
+_FLOAT: Final = struct.Struct("<f")
 
 
 def f32(value: float) -> float:
