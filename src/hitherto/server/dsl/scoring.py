@@ -46,9 +46,12 @@ def shortest(score: float) -> float:
         >>> shortest(f32(0.1))
         0.1
     """
-    return next(
-        (short for digits in range(1, 9) if f32(short := float(f"{score:.{digits}g}")) == score), score
-    )
+    for digits in range(1, 9):
+        short = float(f"{score:.{digits}g}")
+        # What lies above the largest float is rounded down to it, but only its last digits are near enough.
+        if f32(short) == score and (abs(short) <= MAX_FLOAT or digits == 8):
+            return short
+    return score
 
 
 def _kept_length(code: int) -> int:
