@@ -9,6 +9,6 @@ from __future__ import annotations
 
 from hitherto import __version__
 from hitherto.compat.oracle.activation import activate
-from hitherto.compat.oracle.adapters import as_oracle_store
+from hitherto.compat.oracle.adapters import as_oracle_store, from_oracle_store
 
-__all__ = ["__version__", "activate", "as_oracle_store"]
+__all__ = ["__version__", "activate", "as_oracle_store", "from_oracle_store"]

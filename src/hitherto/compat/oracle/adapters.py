@@ -1,4 +1,4 @@
-"""Our store under the original package's client."""
+"""Our store under the original package's client, and the original's store under ours."""
 
 from __future__ import annotations
 
@@ -40,13 +40,62 @@ def as_oracle_store(store: MemoryStore) -> OracleMemoryStore:
     """
     if not isinstance(store, MemoryStore):
         raise ArgumentTypeError(f"store must be a MemoryStore, got {shown(store)}", argument="store")
+    _require_original("as_oracle_store")
+    from hitherto.compat.oracle.original_store import HithertoStore
+
+    return HithertoStore(store)
+
+
+def from_oracle_store(oracle_store: OracleMemoryStore) -> MemoryStore:
+    """Return a store of ours that keeps everything in a store of the original package.
+
+    What is in an Oracle AI Database stays there: our client extracts, links, summarises and searches on it. The
+    original's store embeds, indexes, ranks and expires by its own rules, and is called from several threads.
+
+    Three things its interface does not have. Jobs are kept in memory: a client that is closed finishes them, one that
+    is killed loses them. ``erase_user`` and ``purge_expired`` raise an error that says what to do instead. Memories
+    of all types together are listed in the order of their timestamps.
+
+    Args:
+        oracle_store: An instance of the original's ``OracleMemoryStore``, such as its ``OracleDBMemoryStore``; closing
+            its pool stays with the caller.
+
+    Returns:
+        What ``AgentMemory(store=...)`` takes.
+
+    Raises:
+        ArgumentTypeError: If oracle_store is none of the original's.
+        MissingExtraError: If the package ``oracleagentmemory`` itself is not installed.
+
+    Examples:
+        >>> import warnings
+        >>> from hitherto import AgentMemory
+        >>> from hitherto.testing.reference import ReferenceStore
+        >>> warnings.simplefilter("ignore")
+        >>> oracle_store = as_oracle_store(ReferenceStore())
+        >>> with AgentMemory(store=from_oracle_store(oracle_store)) as memory:
+        ...     _ = memory.add_memory("Mia is allergic to walnuts", memory_type="fact", user_id="mia")
+        ...     [result.content for result in memory.search("walnuts", user_id="mia")]
+        ['Mia is allergic to walnuts']
+    """
+    _require_original("from_oracle_store")
+    from oracleagentmemory.core import OracleMemoryStore
+
+    from hitherto.compat.oracle.backed_store import OracleBackedStore
+
+    if not isinstance(oracle_store, OracleMemoryStore):
+        raise ArgumentTypeError(
+            f"oracle_store must be an OracleMemoryStore of the package oracleagentmemory, got {shown(oracle_store)}",
+            argument="oracle_store",
+        )
+    return OracleBackedStore(oracle_store)
+
+
+def _require_original(caller: str) -> None:
     try:
         import oracleagentmemory
     except ImportError:
         oracleagentmemory = None
     # After activate() our own modules answer to that name.
     if oracleagentmemory is None or oracleagentmemory.__name__ != "oracleagentmemory":
-        raise MissingExtraError("as_oracle_store() needs the original package: pip install oracleagentmemory")
-    from hitherto.compat.oracle.original_store import HithertoStore
-
-    return HithertoStore(store)
+        raise MissingExtraError(f"{caller}() needs the original package: pip install oracleagentmemory")
