@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -47,18 +45,22 @@ def client(original: Any, store: MemoryStore) -> Any:
 
 def scripted(answer: Callable[[list[str]], dict[str, Any]]) -> Any:
     """Return a language model of the original's kind that answers by the properties it is asked for."""
-    from oracleagentmemory.apis.llms.llm import ILlm, LlmResponse
+    from tests.unit.compat.original_llm import ScriptedLlm
 
-    class Scripted(ILlm):  # type: ignore[misc]
-        def generate(self, *args: Any, **kwargs: Any) -> Any:
-            return asyncio.run(self.generate_async(*args, **kwargs))
+    return ScriptedLlm(lambda schema, prompt: answer(list(schema.get("properties", {}))))
 
-        async def generate_async(self, *args: Any, response_json_schema: Any = None, **kwargs: Any) -> Any:
-            return LlmResponse(
-                text=json.dumps(answer(list((response_json_schema or {}).get("properties", {}))))
-            )
 
-    return Scripted()
+def learned(properties: list[str]) -> dict[str, Any]:
+    """Answer with one fact, no link, and a summary."""
+    if "memories" in properties:
+        empty = dict.fromkeys(("id", "scope", "entities", "timestamp", "valid_to", "importance"))
+        return {
+            "thoughts": None,
+            "memories": [{**empty, "text": "Mia lives in Lisbon", "record_type": "fact"}],
+        }
+    if "summary" in properties:
+        return {"summary": "Mia moved.", "topics": ["moving"]}
+    return {"source_resolutions": {}}
 
 
 def test_threads_and_messages(client: Any, store: MemoryStore) -> None:
@@ -170,19 +172,7 @@ async def test_awaited_calls(client: Any, store: MemoryStore) -> None:
 
 def test_extraction_with_links_and_summary(original: Any, store: MemoryStore) -> None:
     """The original extracts, links and summarises by a scripted model, and all of it is in our store."""
-
-    def answer(properties: list[str]) -> dict[str, Any]:
-        if "memories" in properties:
-            empty = dict.fromkeys(("id", "scope", "entities", "timestamp", "valid_to", "importance"))
-            return {
-                "thoughts": None,
-                "memories": [{**empty, "text": "Mia lives in Lisbon", "record_type": "fact"}],
-            }
-        if "summary" in properties:
-            return {"summary": "Mia moved.", "topics": ["moving"]}
-        return {"source_resolutions": {}}
-
-    memory = original.OracleAgentMemory(store=as_oracle_store(store), llm=scripted(answer))
+    memory = original.OracleAgentMemory(store=as_oracle_store(store), llm=scripted(learned))
     config = original.MemoryExtractionConfig(
         memory_extraction_frequency=1,
         memory_extraction_window=4,
@@ -194,6 +184,41 @@ def test_extraction_with_links_and_summary(original: Any, store: MemoryStore) ->
     assert "Mia moved." in str(thread.get_summary())
     [summary] = store.list("thread_summary")
     assert summary.content == {"text": "Mia moved.", "topics": ["moving"]}
+
+
+def test_a_summary_is_made_once_and_anew_after_a_change(original: Any, store: MemoryStore) -> None:
+    """A summary that covers the thread is read, not made; a changed message makes it invalid."""
+    asked: list[str] = []
+
+    def answer(properties: list[str]) -> dict[str, Any]:
+        asked.extend(name for name in properties if name == "summary")
+        return learned(properties)
+
+    config = original.MemoryExtractionConfig(extraction_mode=original.MemoryExtractionMode.INLINE)
+    memory = original.OracleAgentMemory(
+        store=as_oracle_store(store), llm=scripted(answer), memory_extraction_config=config
+    )
+    thread = memory.create_thread(thread_id="t1", user_id="mia")
+    [message] = thread.add_messages([{"role": "user", "content": "I moved to Lisbon"}])
+    assert [str(thread.get_summary()), str(thread.get_summary())] == ["Mia moved."] * 2
+    assert len(asked) == 1
+    assert [one.status.value for one in store.list("thread_summary")] == ["valid"]
+    thread.update_message(message, "I moved to Braga")
+    assert [one.status.value for one in store.list("thread_summary")] == ["invalid"]
+    assert str(thread.get_summary()) == "Mia moved."
+    assert len(asked) == 2
+
+
+def test_memories_expire_with_their_messages(original: Any, store: MemoryStore) -> None:
+    """What was learnt from a message lives no longer than the message."""
+    config = original.MemoryExtractionConfig(extraction_mode=original.MemoryExtractionMode.INLINE)
+    memory = original.OracleAgentMemory(
+        store=as_oracle_store(store), llm=scripted(learned), memory_extraction_config=config
+    )
+    thread = memory.create_thread(thread_id="t1", user_id="mia")
+    [message] = thread.add_messages([{"role": "user", "content": "I moved to Lisbon"}], ttl_days=3)
+    [fact] = store.list("fact")
+    assert store.record_expiration("fact", fact.id) == store.record_expiration("message", message) is not None
 
 
 def test_what_the_original_wrote_ours_goes_on_with(client: Any, store: MemoryStore) -> None:

@@ -9,9 +9,11 @@ from typing import Any
 
 from anyio import to_thread
 from oracleagentmemory.apis import message, records, relations
-from oracleagentmemory.core import OracleMemoryStore
+from oracleagentmemory.core import MemoryRetentionConfig, OracleMemoryStore
 
 from hitherto.compat.oracle.conversion import from_original, to_original
+from hitherto.notset import NOT_SET
+from hitherto.records import RecordStatus
 from hitherto.store.base import MemoryStore
 
 
@@ -24,6 +26,9 @@ class HithertoStore(OracleMemoryStore):  # type: ignore[misc]  # the original is
 
     def __init__(self, store: MemoryStore) -> None:
         self._ours = store
+        # The original lets an extracted memory expire with its messages where it can see that there are limits.
+        limits = store._memory_retention_config
+        self._memory_retention_config = MemoryRetentionConfig(limits.default_ttl_days, limits.max_ttl_days)
 
     def _call(self, method: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         answer = method(
@@ -74,9 +79,14 @@ class HithertoStore(OracleMemoryStore):  # type: ignore[misc]  # the original is
         """Return a thread's messages; see :meth:`hitherto.store.base.MemoryStore.list_thread_messages`."""
         return self._call(self._ours.list_thread_messages, thread_id, **options)
 
-    def update(self, *args: Any, **changes: Any) -> Any:
+    def update(self, record_type: str, record_id: str, **changes: Any) -> Any:
         """Change a record; see :meth:`hitherto.store.base.MemoryStore.update`."""
-        return self._call(self._ours.update, *args, **changes)
+        if record_type == "thread_summary" and from_original(changes.get("status", NOT_SET)) is NOT_SET:
+            # The original adds an empty summary as invalid, and counts on its store to take note when it is filled, or
+            # when its messages change.
+            filled = from_original(changes.get("content", NOT_SET)) is not NOT_SET
+            changes["status"] = RecordStatus.VALID if filled else RecordStatus.INVALID
+        return self._call(self._ours.update, record_type, record_id, **changes)
 
     def delete(self, record_type: str, record_id: str, cascade: bool = False) -> int:
         """Delete a record; see :meth:`hitherto.store.base.MemoryStore.delete`."""
