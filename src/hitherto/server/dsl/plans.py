@@ -15,7 +15,7 @@ from hitherto.server.dsl import tree
 from hitherto.server.dsl.documents import Document, Statistics
 from hitherto.server.dsl.errors import DslError, ShardError
 from hitherto.server.dsl.fields import IndexMapping
-from hitherto.server.dsl.parse import required
+from hitherto.server.dsl.parse import MAX_CLAUSES, required
 from hitherto.server.dsl.scoring import Profile, added, f32
 
 Scorer: TypeAlias = Callable[[Document], "float | None"]
@@ -24,8 +24,6 @@ Planner: TypeAlias = Callable[["Plan", Any, float], Scorer]
 
 _Planner = TypeVar("_Planner", bound=Planner)
 _PLANNERS: Final[dict[type[tree.Clause], Planner]] = {}
-
-MAX_CLAUSES: Final = 1024
 
 
 def plans(clause: type[tree.Clause]) -> Callable[[_Planner], _Planner]:
