@@ -10,7 +10,12 @@ import sqlalchemy
 
 from hitherto import ArgumentTypeError, InvalidArgumentError
 from hitherto.compat.oracle.cli import main
-from hitherto.compat.oracle.core import OracleAgentMemory, SearchIndexSyncMode
+from hitherto.compat.oracle.core import (
+    OracleAgentMemory,
+    OracleDBMemoryStore,
+    SchemaPolicy,
+    SearchIndexSyncMode,
+)
 from hitherto.compat.oracle.core.llms.llm import Llm
 from hitherto.compat.oracle.observability import (
     AgentMemoryStartedEvent,
@@ -24,6 +29,7 @@ from hitherto.compat.oracle.observability import (
     register_event_listeners,
 )
 from hitherto.testing.provider import ScriptedProvider, chat_reply
+from hitherto.testing.scripted import HashEmbedder
 
 
 class Connection:
@@ -49,6 +55,31 @@ def test_an_oracle_connection_is_refused() -> None:
     """The error names the adapter."""
     with pytest.raises(InvalidArgumentError, match=r"needs an Oracle database.*as_oracle_store\(store\)"):
         OracleAgentMemory(connection=Connection())
+
+
+@pytest.mark.parametrize(
+    ("pool", "said"),
+    [
+        (Connection(), r"needs an Oracle database.*pool=\"memory\.db\""),
+        (
+            "postgresql://db.example.org/memory",
+            "pool must be a file here, got a URL that starts with 'postgresql'",
+        ),
+        (3, "pool must be a path, a URL or an SQLAlchemy engine, got 3"),
+    ],
+)
+def test_a_store_of_ones_own_is_a_file(pool: Any, said: str) -> None:
+    """What is no file is refused by name, and a URL without what may be secret in it."""
+    with pytest.raises((InvalidArgumentError, ArgumentTypeError), match=said):
+        OracleDBMemoryStore(None, pool, SchemaPolicy.CREATE_IF_NECESSARY)
+
+
+def test_the_dimension_of_a_store_is_its_embedders(tmp_path: Path) -> None:
+    """Another one is refused before there is a file."""
+    path = tmp_path / "memory.db"
+    with pytest.raises(InvalidArgumentError, match=r"vector_dim must be the embedder's \(16\), got 8"):
+        OracleDBMemoryStore(HashEmbedder(16), path, SchemaPolicy.CREATE_IF_NECESSARY, vector_dim=8)
+    assert not path.exists()
 
 
 def test_another_connection_is_refused() -> None:

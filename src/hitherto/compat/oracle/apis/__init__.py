@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from typing import TypeAlias
 
+from hitherto.compat.oracle.model_classes import IEmbedder, IReranker
 from hitherto.extraction.cards import ContextCard
 from hitherto.extraction.summaries import Summary
 from hitherto.lifetime import TimeToLiveAnchor
 from hitherto.memory import AgentMemory as IAgentMemory
 from hitherto.messages import ImageContent, ImageMimeType, Message, MessageContent, TextContent
 from hitherto.models.base import LLM as ILlm
-from hitherto.models.base import Embedder as IEmbedder
 from hitherto.models.base import LLMResponse as LlmResponse
-from hitherto.models.base import Reranker as IReranker
 from hitherto.models.base import RerankResponse, RerankResponseResult
 from hitherto.records import (
     AgentProfileRecord,

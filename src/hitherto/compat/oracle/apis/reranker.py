@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hitherto.models.base import Reranker as IReranker
+from hitherto.compat.oracle.model_classes import IReranker
 from hitherto.models.base import RerankResponse, RerankResponseResult
 
 __all__ = [

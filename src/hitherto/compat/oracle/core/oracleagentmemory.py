@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import warnings
 from collections.abc import Sequence
 from typing import Any
@@ -10,7 +9,8 @@ from typing import Any
 from hitherto.aio import awaitable
 from hitherto.compat.oracle.core.dbsearch import SearchIndexSyncMode
 from hitherto.compat.oracle.core.oracledbmemorystore import OracleDBMemoryStore
-from hitherto.compat.oracle.refusal import is_oracle_connection, only_on_oracle
+from hitherto.compat.oracle.model_classes import IEmbedder
+from hitherto.compat.oracle.refusal import check_nothing_here, target_of
 from hitherto.errors import ArgumentTypeError, InvalidArgumentError, shown
 from hitherto.extraction.config import (
     BackgroundExtractionQueueFullBehavior,
@@ -25,7 +25,6 @@ from hitherto.memory import AgentMemory
 from hitherto.memory import AgentMemory as IAgentMemory
 from hitherto.messages import ImageContent, ImageMimeType
 from hitherto.models.base import LLM as ILlm
-from hitherto.models.base import Embedder as IEmbedder
 from hitherto.notset import NOT_SET, NotSetType
 from hitherto.records import (
     AgentProfileRecord,
@@ -120,7 +119,7 @@ class OracleAgentMemory(AgentMemory):
             "schema_owner": schema_owner,
             "search_index_sync": search_index_sync,
         }
-        _check_nothing_here(nothing_here, has_store=store is not NOT_SET)
+        check_nothing_here(nothing_here, has_store=store is not NOT_SET)
         options: dict[str, Any] = {name: value for name, value in of_a_store.items() if value is not NOT_SET}
         if store is not NOT_SET and options:
             name = sorted(options)[0]
@@ -132,7 +131,7 @@ class OracleAgentMemory(AgentMemory):
             "memory_extraction_custom_instructions": memory_extraction_custom_instructions,
         }
         super().__init__(
-            None if connection is NOT_SET else _target(connection),
+            None if connection is NOT_SET else target_of(connection),
             store=None if store is NOT_SET else store,
             llm=llm,
             memory_extraction_config=memory_extraction_config,
@@ -253,37 +252,6 @@ def _thread_options(given: dict[str, Any]) -> dict[str, Any]:
         )
     names = {name for name in given if name not in {"self", "__class__"}}
     return {name: given[name] for name in names if given[name] is not NOT_SET}
-
-
-def _check_nothing_here(given: dict[str, Any], *, has_store: bool) -> None:
-    for name, value in given.items():
-        if value is NOT_SET:
-            continue
-        kind = SearchIndexSyncMode if name == "search_index_sync" else str
-        if not isinstance(value, kind):
-            raise ArgumentTypeError(f"{name} must be a {kind.__name__}, got {shown(value)}", argument=name)
-        if has_store:
-            raise InvalidArgumentError(f"{name} must be configured on the store itself", argument=name)
-        warnings.warn(
-            f"{name} does nothing here: it is a matter of an Oracle database", UserWarning, stacklevel=4
-        )
-
-
-def _target(connection: object) -> str | os.PathLike[str]:
-    if is_oracle_connection(connection):
-        only_on_oracle(
-            "an oracledb connection",
-            'give connection="memory.db", a path; or keep the original package and give it as_oracle_store(store)',
-        )
-    url = getattr(connection, "url", None)
-    if url is not None and hasattr(url, "render_as_string"):
-        return str(url.render_as_string(hide_password=False))
-    if not isinstance(connection, (str, os.PathLike)):
-        raise ArgumentTypeError(
-            f"connection must be a path, a URL or an SQLAlchemy engine, got {shown(connection)}",
-            argument="connection",
-        )
-    return connection
 
 
 def _embedder(embedder: object) -> object:

@@ -6,10 +6,11 @@ from typing import Any
 
 from hitherto.compat.oracle.core.dbsearch import SearchIndexSyncMode
 from hitherto.compat.oracle.core.embedders.oracledb import OracleDBEmbedder
-from hitherto.compat.oracle.refusal import only_on_oracle
+from hitherto.compat.oracle.model_classes import IEmbedder
+from hitherto.compat.oracle.refusal import check_nothing_here, target_of
+from hitherto.errors import InvalidArgumentError, shown
 from hitherto.lifetime import MemoryRetentionConfig, TimeToLiveAnchor
 from hitherto.messages import ImageContent, MessageContent, TextContent
-from hitherto.models.base import Embedder as IEmbedder
 from hitherto.notset import NOT_SET, NotSetType
 from hitherto.records import (
     ImageRecord,
@@ -30,22 +31,29 @@ from hitherto.store.sqlite.store import SQLiteStore
 
 
 class OracleDBMemoryStore(SQLiteStore):
-    """The store in an Oracle database, of which there is none here.
+    """The store that programs configure themselves, here in a file.
 
     Args:
-        embedder: What turns texts into vectors.
-        pool: A pool of connections to an Oracle database.
-        schema_policy: What may be done to its schema.
-        vector_dim: The dimension of its vectors.
-        table_name_prefix: What its tables' names begin with.
+        embedder: What turns texts into vectors, or None to search by words alone.
+        pool: The file's path, or an SQLAlchemy engine of it; a pool of ``oracledb`` is refused. A store in PostgreSQL
+            is opened by ``OracleAgentMemory(connection=...)``.
+        schema_policy: What may be done to its schema; a file is made with CREATE_IF_NECESSARY alone.
+        vector_dim: The dimension of its vectors, which is the embedder's.
+        table_name_prefix: Does nothing here.
         search_strategy: What a search looks at.
-        search_index_sync: When its index sees what was stored.
+        search_index_sync: Does nothing here: every commit is searchable at once.
         memory_retention_config: How long records live.
-        memory_store_id: Its id.
-        schema_owner: Whose schema it is.
+        memory_store_id: Does nothing here: a file is one store.
+        schema_owner: Does nothing here.
 
     Raises:
-        InvalidArgumentError: Always, with what to do instead.
+        InvalidArgumentError: If pool is Oracle's or a URL of another kind, or vector_dim is not the embedder's.
+        SchemaError: If there is no store, or another one, and the policy does not allow to make one.
+
+    Examples:
+        >>> with OracleDBMemoryStore(None, "memory.db", SchemaPolicy.CREATE_IF_NECESSARY) as store:
+        ...     store.add(["Ana plays the cello"], "fact", record_ids="f1")
+        ['f1']
     """
 
     def __init__(
@@ -61,9 +69,32 @@ class OracleDBMemoryStore(SQLiteStore):
         memory_store_id: str | NotSetType = NOT_SET,
         schema_owner: str | NotSetType = NOT_SET,
     ) -> None:
-        only_on_oracle(
-            "OracleDBMemoryStore", 'give OracleAgentMemory connection="memory.db", a path, instead'
+        check_nothing_here(
+            {
+                "table_name_prefix": table_name_prefix,
+                "search_index_sync": search_index_sync,
+                "memory_store_id": memory_store_id,
+                "schema_owner": schema_owner,
+            }
         )
+        path = str(target_of(pool, argument="pool")).removeprefix("sqlite:///")
+        if "://" in path:
+            raise InvalidArgumentError(
+                f"pool must be a file here, got a URL that starts with {path.split('://')[0]!r}; "
+                "give it to OracleAgentMemory(connection=...)",
+                argument="pool",
+            )
+        if vector_dim is not None and embedder is not None and vector_dim != embedder.embedding_dimension:
+            raise InvalidArgumentError(
+                f"vector_dim must be the embedder's ({embedder.embedding_dimension}), got {shown(vector_dim)}",
+                argument="vector_dim",
+            )
+        options: dict[str, Any] = {
+            "search_strategy": search_strategy,
+            "memory_retention_config": memory_retention_config,
+        }
+        given = {name: value for name, value in options.items() if value is not NOT_SET}
+        super().__init__(path, embedder=embedder, schema_policy=schema_policy, **given)
 
 
 __all__ = [

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from hitherto.compat.oracle.model_classes import IReranker
 from hitherto.models.base import LLM as ILlm
-from hitherto.models.base import Reranker as IReranker
 from hitherto.records import Record
 from hitherto.search.config import (
     MemorySearchConfig,

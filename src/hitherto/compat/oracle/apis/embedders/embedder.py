@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hitherto.models.base import Embedder as IEmbedder
+from hitherto.compat.oracle.model_classes import IEmbedder
 
 __all__ = [
     "IEmbedder",

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from hitherto.compat.oracle.model_classes import IEmbedder
 from hitherto.compat.oracle.refusal import only_on_oracle
-from hitherto.models.base import Embedder as IEmbedder
 from hitherto.notset import NOT_SET, NotSetType
 
 if TYPE_CHECKING:
