@@ -53,7 +53,11 @@ def main() -> None:
     load.add_argument("--kill", action="store_true", help="kill the server in the middle")
     scale = kinds.add_parser("scale")
     scale.add_argument("--messages", type=int, default=100_000)
-    scale.add_argument("--file", type=Path, help="where to make the store; by default in a temporary folder")
+    scale.add_argument(
+        "--file",
+        type=Path,
+        help="where to make the store, or where it was made",
+    )
     given = parser.parse_args()
     report = asyncio.run(_load(given)) if given.kind == "load" else _scale(given)
     print(json.dumps(report, indent=1))
@@ -213,9 +217,12 @@ def _said(chosen: random.Random) -> dict[str, str]:
 
 def _scale(given: argparse.Namespace) -> dict[str, Any]:
     lengths = [length for length in (10, 100, 1000, 10_000) if length * 20 <= given.messages]
+    made = given.file is not None and given.file.exists()
     with _file(given.file) as path, AgentMemory(path, embedder=None, durability="normal") as memory:
         began = time.perf_counter()
-        named = _write(memory, given.messages, lengths)
+        named = {length: f"thread-{place}" for place, length in enumerate(lengths)}
+        if not made:
+            _write(memory, given.messages, lengths)
         written = time.perf_counter() - began
         began = time.perf_counter()
         index = RestIndex(memory.store, progress=_show)
@@ -249,22 +256,18 @@ def _scale(given: argparse.Namespace) -> dict[str, Any]:
         return report
 
 
-def _write(memory: AgentMemory, count: int, lengths: list[int]) -> dict[int, str]:
-    named: dict[int, str] = {}
+def _write(memory: AgentMemory, count: int, lengths: list[int]) -> None:
     chosen = random.Random(1)
     waiting: list[tuple[str, dict[str, str]]] = []
     plan = [*lengths, *([50] * ((count - sum(lengths)) // 50))]
     for place, length in enumerate(plan):
         thread_id = f"thread-{place}"
-        if place < len(lengths):
-            named[length] = thread_id
         memory.store.create_thread_record(thread_id, user_id=f"user-{place % 1000}")
         waiting.extend((thread_id, _said(chosen)) for _ in range(length))
         if len(waiting) >= BATCH:
             _add(memory, waiting)
             waiting = []
     _add(memory, waiting)
-    return named
 
 
 def _add(memory: AgentMemory, waiting: list[tuple[str, dict[str, str]]]) -> None:
