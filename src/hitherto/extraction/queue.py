@@ -28,6 +28,8 @@ WAITING_IN_ALL: Final = 128
 _SIGN_OF_LIFE: Final = timedelta(seconds=15)
 _POLL_S: Final = 0.05
 _MOST_POLL_S: Final = 1.0
+_CLAIM_S: Final = 10.0
+"""How long a transaction that claims a job is waited for, in seconds."""
 
 Runner = Callable[[Job], object]
 """Does a job and ends it."""
@@ -50,6 +52,7 @@ class JobQueue:
         self._workers = 0
         self._wakes = 0
         self._closed = False
+        self._claiming = 0
         self._owner = jobs.this_process()
         self._held: dict[str, Job] = {}
 
@@ -158,6 +161,8 @@ class JobQueue:
             log.debug("the store was closed before its queue", exc_info=True)
         with self._lock:
             self._closed = True
+            # A job that is being claimed is not held yet, and who claims it may meet a store that is closed.
+            self._lock.wait_for(lambda: not self._claiming, _CLAIM_S)
             held = list(self._held.values())
         for job in held:
             self._hand_back(job)
@@ -179,9 +184,18 @@ class JobQueue:
                     seen = self._wakes
                     if self._closed:
                         return
-                job = self._store.transact_jobs(
-                    lambda table: jobs.claim(table, owner=self._owner, now=utc_now())
-                )
+                    self._claiming += 1
+                job = None
+                try:
+                    job = self._store.transact_jobs(
+                        lambda table: jobs.claim(table, owner=self._owner, now=utc_now())
+                    )
+                finally:
+                    with self._lock:
+                        self._claiming -= 1
+                        if job is not None:
+                            self._held[job.id] = job
+                        self._lock.notify_all()
                 if job is not None:
                     self._do_in_background(job)
                     continue
@@ -207,7 +221,7 @@ class JobQueue:
             closed = self._closed
             self._held[job.id] = job
         if closed:
-            self._hand_back(job)
+            self._hand_back(job)  # close() has done so, unless it came before the job was held
             return
         stop = threading.Event()
         keeper = threading.Thread(target=self._stay_alive, args=(job, stop), daemon=True)

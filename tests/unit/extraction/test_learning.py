@@ -595,12 +595,32 @@ def test_closing_waits_for_what_runs(tmp_path: Path) -> None:
         thread = memory.create_thread(user_id="u", thread_id="t")
         say(thread, "I row")
         memory.close(timeout=0.01)
-    time.sleep(0.6)
     with background(None, path) as memory:
         assert [item.state for item in memory.list_extractions()] == [JobState.WAITING]
     with background(TaskLLM(extract=items(fact("Mia rows"))), path) as memory:
         memory.wait_for_memory_extraction(10)
         assert sorted(map(str, contents(memory))) == ["Mia rows", "Mia sails"]
+
+
+def test_closing_waits_for_who_is_claiming(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A client that is closed while a thread claims a job leaves it waiting, not running."""
+    from hitherto.store import jobs
+
+    begun, claim = threading.Event(), jobs.claim
+
+    def slowly(*args: Any, **options: Any) -> Any:
+        begun.set()
+        time.sleep(0.3)
+        return claim(*args, **options)
+
+    monkeypatch.setattr(jobs, "claim", slowly)
+    path = tmp_path / "memory.db"
+    with background(TaskLLM(extract=items(fact("Mia rows")), delay_s=5), path) as memory:
+        say(memory.create_thread(user_id="u"), "I row")
+        assert begun.wait(20)
+        memory.close(timeout=0.01)
+    with background(None, path) as memory:
+        assert [item.state for item in memory.list_extractions()] == [JobState.WAITING]
 
 
 def test_a_job_that_was_taken_over_stores_nothing() -> None:
