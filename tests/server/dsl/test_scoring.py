@@ -103,6 +103,21 @@ def test_prefix_of_a_phrase_weighs_all_words_it_can_go_on_to() -> None:
     assert scores == {id: pytest.approx(total / 2.2, rel=1e-6) for id in ("1", "2")}
 
 
+def test_a_prefix_alone_is_weighed_as_the_words_it_can_go_on_to() -> None:
+    """A phrase of one word that may go on gives each document the weights of the words that it has."""
+    sources = {
+        "1": {"input": "brown"},
+        "2": {"input": "broth"},
+        "3": {"input": "broth"},
+        "4": {"input": "snail"},
+    }
+    scores = _scores(sources, {"match_phrase_prefix": {"input": "bro"}})
+    assert scores == {
+        "1": pytest.approx(idf(1, 4) / 2.2, rel=1e-6),
+        **{id: pytest.approx(idf(2, 4) / 2.2, rel=1e-6) for id in ("2", "3")},
+    }
+
+
 def test_near_words_count_less_by_their_distance() -> None:
     """A word that is one edit away counts 1 - 1 / length, with the frequency of the most frequent."""
     sources = {

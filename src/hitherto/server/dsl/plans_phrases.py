@@ -8,8 +8,8 @@ from hitherto.server.dsl import tree
 from hitherto.server.dsl.documents import Document
 from hitherto.server.dsl.fields import Kind
 from hitherto.server.dsl.phrases import exact_frequency, sloppy_frequency
-from hitherto.server.dsl.plans import Plan, Scorer, everything, nothing, plans
-from hitherto.server.dsl.plans_terms import one_term, term_test
+from hitherto.server.dsl.plans import Plan, Scorer, everything, nothing, plans, some_of
+from hitherto.server.dsl.plans_terms import one_term
 from hitherto.server.dsl.plans_texts import whole_value, words
 from hitherto.server.dsl.scoring import Bm25, f32, idf
 
@@ -72,11 +72,11 @@ def phrase(
 
 def _going_on(plan: Plan, field: str, found: list[str], slop: int, boost: float, expansions: int) -> Scorer:
     *before, last = found
-    if not before:
-        return term_test(plan, field, lambda term: term.startswith(last), boost)
     ends = [term for term in plan.vocabulary(field) if term.startswith(last)][:expansions]
     if not ends:
         return nothing
+    if not before:
+        return some_of([one_term(plan, field, term, boost) for term in ends])
     return _scored(plan, field, [*([word] for word in before), ends], slop, boost)
 
 

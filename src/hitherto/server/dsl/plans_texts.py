@@ -121,8 +121,12 @@ def of_words(found: Sequence[str], planner: WordPlanner, how: tree.Matching, boo
     if not found:
         return everything(boost) if how.all_if_no_words else nothing
     scorers = [planner(word) for word in found]
-    if len(scorers) == 1 or how.operator == "and":
-        return all_of(scorers)
+    if len(scorers) == 1:
+        return scorers[0]
+    if how.operator == "and":
+        # As the original counts: none of the clauses is optional, so that a number of them cannot be reached.
+        wanted = required(0, how.minimum_should_match) if how.minimum_should_match else 0
+        return nothing if wanted else all_of(scorers)
     least = required(len(scorers), how.minimum_should_match) if how.minimum_should_match else 1
     return some_of(scorers, max(least, 1)) if least <= len(scorers) else nothing
 

@@ -130,7 +130,7 @@ class QueryStrings:
         while self._kind() not in {"", "close"}:
             joint = self._conjunction(first=not parts)
             occur = self._modifier()
-            self._join(parts, joint, occur, self._clause(asked))
+            self._join(parts, joint, occur, self._clause(asked, bare=not joint and not occur))
         self._nesting -= 1
         if len(parts) == 1 and parts[0].occur != "must_not":
             return parts[0].clause
@@ -175,7 +175,7 @@ class QueryStrings:
             occur = "should" if joint == "or" else "must"
         parts.append(_Part(occur, clause))
 
-    def _clause(self, asked: AskedFields) -> tree.Clause:
+    def _clause(self, asked: AskedFields, *, bare: bool) -> tree.Clause:
         if self._kind() == "term" and self._kind(1) == "colon":
             text = self._tokens[self._at].text
             if text != "*" and any(match[1] for match in _PATTERN.finditer(text)):
@@ -184,15 +184,15 @@ class QueryStrings:
             self._at += 2
             if name == "_exists_":
                 return tree.Exists(_plain(self._take("term").text))
-            asked = asked.only(name)
+            asked, bare = asked.only(name), False
         if self._kind() != "open":
-            return self._leaf(asked)
+            return self._leaf(asked, bare=bare)
         self._at += 1
         found = self._group(asked)
         self._take("close")
         return self._boosted(found)
 
-    def _leaf(self, asked: AskedFields) -> tree.Clause:
+    def _leaf(self, asked: AskedFields, *, bare: bool) -> tree.Clause:
         token = self._take()
         if token.kind == "quoted":
             return self._boosted(asked.phrase(_plain(token.text), self._slop()))
@@ -209,7 +209,7 @@ class QueryStrings:
             return self._boosted(asked.between(**{_COMPARISONS[token.text]: _plain(value.text)}))
         if token.kind != "term":
             raise self._wrong()
-        return self._boosted(self._term(asked, token.text))
+        return self._boosted(self._term(asked, token.text, bare=bare))
 
     def _range(self, asked: AskedFields, text: str) -> tree.Clause:
         found = _RANGE.fullmatch(text)
@@ -223,7 +223,7 @@ class QueryStrings:
             bounds["lte" if closing == "]" else "lt"] = _plain(high)
         return asked.between(**bounds) if bounds else asked.present()
 
-    def _term(self, asked: AskedFields, text: str) -> tree.Clause:
+    def _term(self, asked: AskedFields, text: str, *, bare: bool) -> tree.Clause:
         wild = [found.start() for found in _PATTERN.finditer(text) if found[1]]
         if text == "*":
             return asked.present()
@@ -237,7 +237,7 @@ class QueryStrings:
             return asked.wildcard(text)
         if self._kind() == "near":
             return asked.near(_plain(text), self._edits())
-        return asked.words(self._run(asked, text))
+        return asked.words(self._run(asked, text) if bare else _plain(text))
 
     def _run(self, asked: AskedFields, text: str) -> str:
         """Return a word with those that follow it without any operator, which several fields are asked together."""
@@ -246,6 +246,8 @@ class QueryStrings:
             return found[0]
         while self._kind() == "term" and self._kind(1) not in {"and", "or", "colon", "near", "boost"}:
             if any(match[1] for match in _PATTERN.finditer(self._tokens[self._at].text)):
+                break
+            if self._kind(1) == "term" and self._tokens[self._at + 1].text == "*":
                 break
             found.append(_plain(self._tokens[self._at].text))
             self._at += 1
