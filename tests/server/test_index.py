@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from sqlalchemy import text
+from tests.server.agreement import check_statistics
 
 from hitherto import AgentMemory
 from hitherto.server.bodies import NewMemory, NewMessage
-from hitherto.server.index.reading import Reader
 from hitherto.server.index.rest_index import RestIndex
-from hitherto.server.index.terms import count_source
 from hitherto.server.service import MemoryService
 
 WORDS = st.sampled_from(["tea", "tea time", "Green tea, please", "", "cello", "日本 tea"])
@@ -158,33 +155,9 @@ class _World:
             self.index.cache.memories(reader, user)
 
 
-def _all(reader: Reader) -> dict[str, Any]:
-    memories = reader.memories(user=None, skip=0, most=1000)
-    found: dict[str, Any] = {one.document.id: one.document for one in memories}
-    for memory in memories:
-        found.update({document.id: document for document, _ in reader.newer_messages(memory, after=-1)})
-    return found
-
-
 def _check(world: _World) -> None:
     with world.index.reading() as reader:
-        documents = _all(reader)
-        words: Counter[int] = Counter()
-        fields: Counter[str] = Counter()
-        tokens: Counter[str] = Counter()
-        for document in documents.values():
-            counted = count_source(world.index._salt, document.source)
-            words.update(dict.fromkeys(counted.hashes, 1))
-            fields.update(dict.fromkeys(counted.lengths, 1))
-            tokens.update(counted.lengths)
-        stored = dict(reader.conn.execute(text("SELECT term, documents FROM rest_terms")).all())
-        assert stored == dict(words)
-        rows = reader.conn.execute(text("SELECT field, documents, tokens FROM rest_fields")).all()
-        assert {row[0]: row[1] for row in rows if row[1]} == dict(fields)
-        assert {row[0]: row[2] for row in rows if row[2]} == dict(tokens)
-        for index in ("memories", "messages"):
-            numbers = reader.conn.execute(text(f"SELECT seq_no FROM rest_{index}")).scalars().all()
-            assert len(set(numbers)) == len(numbers)
+        check_statistics(world.index, reader)
         for memory in reader.memories(user=None, skip=0, most=1000):
             kept = world.index.cache.messages(reader, memory)
             fresh = [document for document, _ in reader.newer_messages(memory, after=-1)]

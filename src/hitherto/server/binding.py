@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import errno
 import ipaddress
+import os
 import socket
+import stat
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 
 from hitherto.errors import InvalidArgumentError, shown
 
@@ -61,7 +65,7 @@ def check_binding(
         Traceback (most recent call last):
             ...
         hitherto.errors.InvalidArgumentError: without users the server would be open to other machines at '0.0.0.0':
-        add users, listen on 127.0.0.1, or force it
+        add users, listen on 127.0.0.1, or force it by --force-open
     """
     if unix_socket is not None:
         return None if has_users else "There are no users: whoever may open the socket may change everything."
@@ -76,9 +80,82 @@ def check_binding(
         return f"There are no users: whoever reaches {host or 'this machine'} may read and change everything."
     raise InvalidArgumentError(
         f"without users the server would be open to other machines at {shown(host)}: "
-        "add users, listen on 127.0.0.1, or force it",
+        "add users, listen on 127.0.0.1, or force it by --force-open",
         argument="host",
     )
+
+
+def free_port(host: str, port: int) -> int:
+    """Return the port to listen at, tried out.
+
+    It is bound and let go again, so that what is wrong is said in one line before any worker starts.
+
+    Args:
+        host: Where, as check_binding() takes it.
+        port: The port; 0 for any that is free.
+
+    Raises:
+        InvalidArgumentError: If nothing can listen there.
+
+    Examples:
+        >>> free_port("127.0.0.1", 0) > 0
+        True
+    """
+    for address in _addresses(host, resolve):
+        family = socket.AF_INET6 if ":" in address else socket.AF_INET
+        if family == socket.AF_INET6 and address != host:
+            continue  # a second address of a name, which a machine without IPv6 has too
+        with socket.socket(family, socket.SOCK_STREAM) as tried:
+            if os.name == "posix":
+                tried.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            try:
+                tried.bind((address, port))
+            except OSError as error:
+                raise _cannot_listen(address, port, error) from error
+            port = tried.getsockname()[1]
+    return port
+
+
+def _cannot_listen(address: str, port: int, error: OSError) -> InvalidArgumentError:
+    if error.errno == errno.EADDRINUSE:
+        return InvalidArgumentError(
+            f"port must be free, but something listens at port {port} of {address} already", argument="port"
+        )
+    if error.errno == errno.EACCES:
+        return InvalidArgumentError(f"port must be one that you may use, got {port}", argument="port")
+    return InvalidArgumentError(f"host cannot be listened at: {address}: {error.strerror}", argument="host")
+
+
+def clear_socket(path: str) -> None:
+    """Make way for a Unix socket: what a killed server left there is deleted.
+
+    Args:
+        path: Where it is to be.
+
+    Raises:
+        InvalidArgumentError: If it cannot be made there, or a server listens there.
+    """
+    folder = os.path.dirname(path) or "."
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise InvalidArgumentError(
+            f"unix_socket must be in a folder that you may write to, got {shown(path)}",
+            argument="unix_socket",
+        )
+    try:
+        is_socket = stat.S_ISSOCK(os.stat(path).st_mode)
+    except FileNotFoundError:
+        return
+    if not is_socket:
+        raise InvalidArgumentError(
+            f"unix_socket must be free, but there is a file {shown(path)}", argument="unix_socket"
+        )
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as tried, suppress(ConnectionRefusedError):
+        tried.connect(path)
+        raise InvalidArgumentError(
+            f"unix_socket must be free, but something listens at {shown(path)} already",
+            argument="unix_socket",
+        )
+    os.unlink(path)
 
 
 def _addresses(host: str, resolve: Resolver) -> Sequence[str]:

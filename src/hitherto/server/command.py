@@ -74,10 +74,12 @@ def serve(
 ) -> None:
     """Serve a store to clients of OpenSearch's Memory API, on this machine unless told otherwise."""
     _require_packages()
-    from hitherto.server.binding import check_binding
+    from hitherto.server.binding import check_binding, clear_socket, free_port
     from hitherto.server.running import ServerSettings, run
     from hitherto.server.tls import check_tls
 
+    if "://" not in file and Path(file).is_dir():
+        raise InvalidArgumentError(f"FILE must be a file, got the folder {shown(file)}", argument="file")
     found = _users_file(users, file)
     warning = check_binding(
         None if unix_socket else host, unix_socket=unix_socket, has_users=found is not None, forced=force_open
@@ -96,6 +98,10 @@ def serve(
         model=model,
         api_base=api_base,
     )
+    if unix_socket is None:
+        port = free_port(host, port)
+    else:
+        clear_socket(unix_socket)
     _prepare(settings)
     where = f"unix:{unix_socket}" if unix_socket else f"{'https' if tls else 'http'}://{_host(host)}:{port}"
     _say(f"hitherto serves {_shown_store(file)} at {where}")
@@ -115,11 +121,23 @@ def _prepare(settings: ServerSettings) -> None:
     from rich.console import Console
     from rich.progress import Progress
 
+    from hitherto.server.audit import AuditLog
     from hitherto.server.auth import Authenticator
     from hitherto.server.running import prepare_store
+    from hitherto.server.users_file import check_rights
 
+    # What is wrong is told here, and not by each worker.
     if settings.users is not None:
-        Authenticator(settings.users)  # a users file that is wrong is told here, not by each worker
+        warning = check_rights(settings.users)
+        if warning is not None:
+            _say(warning)
+        Authenticator(settings.users)
+    try:
+        AuditLog(settings.audit).close()
+    except OSError as error:
+        raise InvalidArgumentError(
+            f"--audit-log cannot be written: {settings.audit}: {error.strerror}", argument="audit_log"
+        ) from error
     with Progress(console=Console(stderr=True), transient=True) as progress:
         task = progress.add_task("reading what is stored", total=None)
         prepare_store(settings, lambda done, total: progress.update(task, completed=done, total=total))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import tempfile
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
@@ -127,6 +128,8 @@ def run(
         MissingExtraError: If uvicorn is not installed.
     """
     uvicorn = require("uvicorn", extra="server")
+    # When uvicorn has ended it raises the signal again that told it to; to have been told is no failure.
+    signal.signal(signal.SIGTERM, lambda *_: None)
     os.environ[_ENVIRONMENT] = json.dumps(asdict(settings))
     with tempfile.TemporaryDirectory(prefix="hitherto-metrics-") as folder:
         if workers > 1:
@@ -135,7 +138,7 @@ def run(
         uvicorn.run(
             "hitherto.server.running:application",
             factory=True,
-            host=host,
+            host="" if host == "*" else host,
             port=port,
             uds=unix_socket,
             workers=workers,

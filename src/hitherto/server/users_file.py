@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -32,7 +33,7 @@ def users_file_beside(store: str) -> Path:
         store: The store's file.
 
     Raises:
-        InvalidArgumentError: If the store is a URL, beside which there is no place for a file.
+        InvalidArgumentError: If the store is a URL, beside which there is no place for a file, or no file's name.
 
     Examples:
         >>> users_file_beside("memory.db").name
@@ -44,7 +45,36 @@ def users_file_beside(store: str) -> Path:
             argument="users",
         )
     path = Path(store)
+    if not path.name:
+        raise InvalidArgumentError(f"the store must be a file, got {shown(store)}", argument="store")
     return path.with_name(path.name + ".users.json")
+
+
+def check_rights(path: str | os.PathLike[str]) -> str | None:
+    """Refuse a users file that anybody on the machine may write: they would let themselves in.
+
+    Args:
+        path: The file.
+
+    Returns:
+        What to tell whoever starts the server where anybody may read it; else None, as for a file that is not there.
+
+    Raises:
+        UsersFileError: If anybody may write it.
+
+    Examples:
+        >>> _ = UsersFile("users.json").add("mia", "correct horse")
+        >>> check_rights("users.json") is None
+        True
+    """
+    if os.name != "posix" or not os.path.exists(path):
+        return None
+    mode = os.stat(path).st_mode
+    if mode & stat.S_IWOTH:
+        raise UsersFileError(f"{path}: must not be writable for everybody; run: chmod 600 {path}")
+    if mode & stat.S_IROTH:
+        return f"{path} holds hashes of passwords, and everybody on this machine may read it; run: chmod 600 {path}"
+    return None
 
 
 class UsersFile:
