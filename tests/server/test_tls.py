@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import ssl
-import subprocess
 from pathlib import Path
 from shutil import which
 
 import pytest
+from tests.server.certificates import make_certificate, openssl
 
 from hitherto.errors import InvalidArgumentError
 from hitherto.server.tls import Tls, check_tls
@@ -15,32 +15,13 @@ from hitherto.server.tls import Tls, check_tls
 pytestmark = pytest.mark.skipif(which("openssl") is None, reason="certificates are made with openssl")
 
 
-def _openssl(*words: str) -> None:
-    subprocess.run(["openssl", *words], check=True, capture_output=True, timeout=60)
-
-
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Certificates of two servers, and the key of the first encrypted as well."""
     folder = tmp_path_factory.mktemp("tls")
     for name in ("one", "two"):
-        _openssl(
-            *[
-                "req",
-                "-x509",
-                "-newkey",
-                "ec",
-                "-pkeyopt",
-                "ec_paramgen_curve:prime256v1",
-                "-nodes",
-                "-days",
-                "2",
-                "-subj",
-                "/CN=localhost",
-            ],
-            *("-keyout", str(folder / f"{name}.key"), "-out", str(folder / f"{name}.pem")),
-        )
-    _openssl(
+        make_certificate(folder, name)
+    openssl(
         *("ec", "-in", str(folder / "one.key"), "-out", str(folder / "locked.key")),
         *("-aes256", "-passout", "pass:correct horse"),
     )

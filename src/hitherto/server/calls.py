@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import json
 import logging
+import zlib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
@@ -187,7 +188,27 @@ async def _read_body(request: Request, limit: int) -> bytes:
         if size > limit:
             raise _too_large(limit)
         parts.append(part)
-    return b"".join(parts)
+    raw = b"".join(parts)
+    packed = request.headers.get("content-encoding", "identity").strip().lower()
+    if not raw or packed in ("", "identity"):
+        return raw
+    if packed != "gzip":
+        raise illegal(f"Content-Encoding must be [gzip] or none, got [{packed}]")
+    return _unpacked(raw, limit)
+
+
+def _unpacked(raw: bytes, limit: int) -> bytes:
+    """Unpack a body; never more of it than may be sent, since a few bytes can hold gigabytes."""
+    decoder = zlib.decompressobj(wbits=zlib.MAX_WBITS | 16)
+    try:
+        body = decoder.decompress(raw, limit + 1)
+    except zlib.error as error:
+        raise illegal(f"the body is not gzip, as its Content-Encoding says: {error}") from None
+    if len(body) > limit:
+        raise _too_large(limit)
+    if not decoder.eof or decoder.unused_data:
+        raise illegal("the body must be gzip data from beginning to end, as its Content-Encoding says")
+    return body
 
 
 def _too_large(limit: int) -> Problem:
