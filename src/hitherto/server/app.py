@@ -11,6 +11,7 @@ from fastapi.routing import APIRoute
 
 from hitherto.aio import run_in_thread
 from hitherto.errors import HithertoError, InvalidArgumentError, shown
+from hitherto.server import openapi
 from hitherto.server.audit import AuditLog
 from hitherto.server.calls import PlainProblem, on_error, uri_of
 from hitherto.server.door import Door
@@ -104,6 +105,7 @@ def create_app(
     for router in _ROUTERS:
         app.include_router(router)
     app.add_api_route("/{path:path}", _no_route, methods=_METHODS, include_in_schema=False)
+    openapi.publish(app, with_users=authenticator is not None)
     for kind in (Problem, HithertoError, Exception):
         app.add_exception_handler(kind, on_error)
     app.state.metrics = metrics

@@ -19,7 +19,7 @@ NUMBERS: Final[dict[Profile, str]] = {"3.x": "3.3.0", "2.x": "2.18.0"}
 router = APIRouter(tags=["cluster"])
 
 
-@router.get("/", openapi_extra=openapi.documented())
+@router.get("/", openapi_extra=openapi.documented("Info"))
 async def info(request: Request) -> Response:
     """Say what server this is, and which version's interface it has."""
     call = await read_call(request)
@@ -28,14 +28,14 @@ async def info(request: Request) -> Response:
     return respond(call.request, 200, _info(store_id, service.profile))
 
 
-@router.head("/", include_in_schema=False)
+@router.head("/", response_class=Response, openapi_extra=openapi.documented(None))
 async def ping(request: Request) -> Response:
     """Say that the server is there."""
     await read_call(request)
     return Response(status_code=200)
 
 
-@router.get("/_cluster/health", openapi_extra=openapi.documented())
+@router.get("/_cluster/health", openapi_extra=openapi.documented("Health", query="health"))
 async def cluster_health(request: Request) -> Response:
     """Say whether the server can read its store: one node, so green or an error."""
     call = await read_call(
@@ -46,7 +46,7 @@ async def cluster_health(request: Request) -> Response:
     return respond(call.request, 200, _HEALTH)
 
 
-@router.get("/_cat/indices", include_in_schema=False)
+@router.get("/_cat/indices", openapi_extra=openapi.documented("Indices", query="columns", text=True))
 async def cat_indices(request: Request) -> Response:
     """List the two indices, with the number of the caller's documents; as text, or with format=json."""
     call = await read_call(request, params=("v", "h", "s", "health", "bytes", "expand_wildcards"))
@@ -60,20 +60,34 @@ async def cat_indices(request: Request) -> Response:
     return respond(call.request, 200, rows) if "format" in call.params else _as_text(call, rows)
 
 
-@router.get("/healthz", include_in_schema=False)
+@router.get(
+    "/healthz",
+    response_class=PlainTextResponse,
+    openapi_extra=openapi.plain("It runs.", refusals=[421], open_to_all=True),
+)
 async def healthz() -> Response:
     """Say that the process runs."""
     return PlainTextResponse("ok\n")
 
 
-@router.get("/readyz", include_in_schema=False)
+@router.get(
+    "/readyz",
+    response_class=PlainTextResponse,
+    openapi_extra=openapi.plain("The store answers.", refusals=[421, 500, 503], open_to_all=True),
+)
 async def readyz(request: Request) -> Response:
     """Say whether requests can be served: the store answers."""
     await run_in_thread(request.app.state.service.check)
     return PlainTextResponse("ready\n")
 
 
-@router.get("/metrics", include_in_schema=False)
+@router.get(
+    "/metrics",
+    response_class=PlainTextResponse,
+    openapi_extra=openapi.plain(
+        "What was counted, in the form of Prometheus.", refusals=[401, 421, 429, 500, 503]
+    ),
+)
 async def metrics(request: Request) -> Response:
     """Count what the server did, for Prometheus; nothing of it says whose."""
     text, kind = await request.app.state.metrics.render_async()

@@ -10,11 +10,14 @@ from hitherto.server.calls import answer, read_call
 from hitherto.server.routes.paging import SOURCE, read_page, search_body
 
 MEMORY = "/_plugins/_ml/memory"
+ID = ("memory_id",)
 
 router = APIRouter(tags=["memories"])
 
 
-@router.post(MEMORY, openapi_extra=openapi.documented(body=openapi.NEW_MEMORY, required=False))
+@router.post(
+    MEMORY, openapi_extra=openapi.documented("MemoryMade", body="NewMemory", required=False, refusals=[502])
+)
 async def create_memory(request: Request) -> Response:
     """Create a memory."""
     call = await read_call(request, body=True)
@@ -22,7 +25,7 @@ async def create_memory(request: Request) -> Response:
     return await answer(call, lambda service: service.create_memory(new, call.caller), writes=True)
 
 
-@router.get(MEMORY, openapi_extra=openapi.documented(query="page"))
+@router.get(MEMORY, openapi_extra=openapi.documented("Memories", query="page"))
 async def list_memories(request: Request) -> Response:
     """List memories, the last changed first."""
     call = await read_call(request, params=("max_results", "next_token"))
@@ -31,9 +34,15 @@ async def list_memories(request: Request) -> Response:
 
 
 @router.get(
-    MEMORY + "/_search", openapi_extra=openapi.documented(query="source", body=openapi.SEARCH, required=False)
+    MEMORY + "/_search",
+    openapi_extra=openapi.documented(
+        "FoundMemories", query="source", body="Search", required=False, refusals=[404]
+    ),
 )
-@router.post(MEMORY + "/_search", openapi_extra=openapi.documented(query="source", body=openapi.SEARCH))
+@router.post(
+    MEMORY + "/_search",
+    openapi_extra=openapi.documented("FoundMemories", query="source", body="Search", refusals=[404]),
+)
 async def search_memories(request: Request) -> Response:
     """Search memories."""
     call = await read_call(request, params=SOURCE, body=True)
@@ -41,15 +50,18 @@ async def search_memories(request: Request) -> Response:
     return await answer(call, lambda service: service.search_memories(body, call.caller))
 
 
-@router.get(MEMORY + "/{memory_id}", openapi_extra=openapi.documented())
-async def get_memory(request: Request, memory_id: str) -> Response:
+@router.get(MEMORY + "/{memory_id}", openapi_extra=openapi.documented("Memory", ids=ID, refusals=[404]))
+async def get_memory(request: Request) -> Response:
     """Get a memory."""
     call = await read_call(request)
     return await answer(call, lambda service: service.get_memory(call.ids["memory_id"], call.caller))
 
 
-@router.put(MEMORY + "/{memory_id}", openapi_extra=openapi.documented(body=openapi.MEMORY_UPDATE))
-async def update_memory(request: Request, memory_id: str) -> Response:
+@router.put(
+    MEMORY + "/{memory_id}",
+    openapi_extra=openapi.documented("Updated", ids=ID, body="MemoryUpdate", refusals=[404, 409, 502]),
+)
+async def update_memory(request: Request) -> Response:
     """Put a partial document over a memory: its name and additional information."""
     call = await read_call(request, body=True)
     given = read_update(call.raw, what="conversation", texts=("name",))
@@ -58,8 +70,10 @@ async def update_memory(request: Request, memory_id: str) -> Response:
     )
 
 
-@router.delete(MEMORY + "/{memory_id}", openapi_extra=openapi.documented())
-async def delete_memory(request: Request, memory_id: str) -> Response:
+@router.delete(
+    MEMORY + "/{memory_id}", openapi_extra=openapi.documented("Deleted", ids=ID, refusals=[404, 502])
+)
+async def delete_memory(request: Request) -> Response:
     """Delete a memory with all its messages and traces."""
     call = await read_call(request)
     return await answer(
