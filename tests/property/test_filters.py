@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.postgres import emptied
 
 from hitherto.filters import json_equal, parse_filter
 from hitherto.store.base import MemoryStore
@@ -17,7 +18,9 @@ from hitherto.testing.reference import ReferenceStore
 
 
 @pytest.fixture(
-    scope="module", params=[ReferenceStore, lambda: SQLiteStore(":memory:")], ids=["reference", "sqlite"]
+    scope="module",
+    params=[ReferenceStore, lambda: SQLiteStore(":memory:"), emptied],
+    ids=["reference", "sqlite", "postgres"],
 )
 def store(request: pytest.FixtureRequest) -> Iterator[MemoryStore]:
     """Return a store; examples delete what they stored."""

@@ -11,8 +11,9 @@ import numpy as np
 import psycopg
 from psycopg.adapt import Dumper
 from psycopg.pq import Format
-from sqlalchemy import bindparam, select
+from sqlalchemy import ColumnElement, Select, Table, bindparam, select
 
+from hitherto.store.postgres.where import narrowed
 from hitherto.store.sql.entries import INTO_ENTRIES
 from hitherto.store.sql.index_sql import Driver, IndexSql, Key
 from hitherto.store.sql.rows import RECORD_COLUMNS
@@ -44,6 +45,18 @@ _CANDIDATES: Final = select(records.c.record_no, records.c.metadata).where(
 )
 
 
+MOST_PASSING: Final = 5000
+"""So many records at most are looked up by their metadata before a search ranks."""
+_JSON_COLUMNS: Final = tuple(
+    statement
+    for table in ("records", "links")
+    for statement in (
+        f"ALTER TABLE {table} ADD COLUMN metadata_json JSONB GENERATED ALWAYS AS (metadata::jsonb) STORED",
+        f"CREATE INDEX ix_{table}_metadata ON {table} USING gin (metadata_json jsonb_path_ops)",
+    )
+)
+
+
 def index_ddl(partitions: int) -> tuple[str, ...]:
     """Return what PostgreSQL has beside the tables that all SQL backends share.
 
@@ -52,7 +65,7 @@ def index_ddl(partitions: int) -> tuple[str, ...]:
 
     Examples:
         >>> len(index_ddl(4))
-        10
+        14
     """
     parts = [
         f"CREATE TABLE {table}_p{number} PARTITION OF {table} "
@@ -60,7 +73,7 @@ def index_ddl(partitions: int) -> tuple[str, ...]:
         for table in ("entries", "vectors")
         for number in range(partitions)
     ]
-    return (_ENTRIES, "CREATE INDEX ix_entries_version ON entries (user_no, version)", *parts)
+    return (_ENTRIES, "CREATE INDEX ix_entries_version ON entries (user_no, version)", *parts, *_JSON_COLUMNS)
 
 
 class PgVector:
@@ -144,8 +157,34 @@ def _stored_bytes(dimension: int) -> int:
 
 
 def _matching(conn: Connection, wanted: Filter, numbers: Sequence[int]) -> set[int]:
-    rows = conn.execute(_CANDIDATES, {"numbers": list(numbers)})
+    rows = conn.execute(_CANDIDATES.where(_narrow(wanted, records)), {"numbers": list(numbers)})
     return {number for number, text in rows if wanted.matches(None if text is None else json.loads(text))}
+
+
+def passing_statement(wanted: Filter, user_no: int | None) -> Select[Any] | None:
+    """Return the statement that finds the records which may pass a filter, or None if no index helps.
+
+    Args:
+        wanted: The filter.
+        user_no: Whose; None for everybody's.
+    """
+    found = narrowed(wanted, records)
+    if not found.indexed:
+        return None
+    statement = select(records.c.record_no).where(found.clause, records.c.searchable == 1)
+    if user_no is not None:
+        statement = statement.where(records.c.user_no == user_no)
+    return statement.limit(MOST_PASSING + 1)
+
+
+def _passing(conn: Connection, wanted: Filter, user_no: int | None) -> list[int] | None:
+    statement = passing_statement(wanted, user_no)
+    numbers = [] if statement is None else list(conn.execute(statement).scalars())
+    return None if statement is None or len(numbers) > MOST_PASSING else numbers
+
+
+def _narrow(wanted: Filter | None, table: Table) -> ColumnElement[bool]:
+    return narrowed(wanted, table).clause
 
 
 def _fetch() -> str:
@@ -173,4 +212,6 @@ POSTGRES_INDEX: Final = IndexSql(
         for table, column in (("links", "link_no"), ("jobs", "job_no"))
     ),
     matching=_matching,
+    passing=_passing,
+    narrow=_narrow,
 )

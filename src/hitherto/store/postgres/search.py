@@ -103,6 +103,10 @@ def nearest(
         most_compared: Up to so many candidates are compared one by one.
     """
     wanted = _conditions(query, user_no)
+    if query.metadata_filter is not None:
+        passing = POSTGRES_INDEX.passing(conn, query.metadata_filter, user_no)
+        if passing is not None:
+            wanted.add("e.record_no = ANY(%s) AND v.record_no = ANY(%s)", passing, passing)
     driver = conn.connection.driver_connection
     assert isinstance(driver, psycopg.Connection)  # noqa: S101  narrows the driver's type
     indexed = estimated_rows(driver, wanted) > most_compared

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
-    from sqlalchemy import Connection
+    from sqlalchemy import ColumnElement, Connection, Table
 
     from hitherto.filters import Filter
 
@@ -65,6 +65,9 @@ class IndexSql:
         stored_bytes: Returns how long the stored bytes are of a vector of so many dimensions.
         after_copy: What is run when rows were copied in with their numbers.
         matching: Returns which records pass a metadata filter, of a list of numbers.
+        passing: Returns the numbers of all searchable records of a user, or of everybody, that may pass a metadata
+            filter; None where the database cannot tell, or they are many.
+        narrow: A condition that holds for all rows of a table whose metadata pass a filter, and for some others.
     """
 
     put_entry: str
@@ -81,3 +84,5 @@ class IndexSql:
     stored_bytes: Callable[[int], int]
     after_copy: tuple[str, ...]
     matching: Callable[[Connection, Filter, Sequence[int]], set[int]]
+    passing: Callable[[Connection, Filter, int | None], list[int] | None]
+    narrow: Callable[[Filter | None, Table], ColumnElement[bool]]

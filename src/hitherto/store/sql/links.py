@@ -18,6 +18,7 @@ from hitherto.store.checks import json_text
 from hitherto.store.requests import NewRelation, RelationChanges, RelationQuery
 from hitherto.store.sql.erase import find_live
 from hitherto.store.sql.lifecycle import recalculate
+from hitherto.store.sql.read import Narrow
 from hitherto.store.sql.rows import slices
 from hitherto.store.sql.tables import links, records
 
@@ -200,12 +201,15 @@ def _rows_by_id(conn: Connection, relation_ids: Iterable[str]) -> dict[str, Row[
     return {row.id: row for ids in slices(list(relation_ids)) for row in conn.execute(_BY_ID, {"ids": ids})}
 
 
-def list_relations(conn: Connection, query: RelationQuery, *, now: datetime) -> list[RecordRelation]:
+def list_relations(
+    conn: Connection, query: RelationQuery, narrow: Narrow, *, now: datetime
+) -> list[RecordRelation]:
     """Return links in order of creation; those of an expired record are not shown.
 
     Args:
         conn: A connection.
         query: Which.
+        narrow: Returns what a metadata filter is in SQL, by and large.
         now: The present time.
     """
     moment = format_time(now)
@@ -223,6 +227,8 @@ def list_relations(conn: Connection, query: RelationQuery, *, now: datetime) -> 
         if value is not NOT_SET:
             statement = statement.where(column == value)
     wanted = query.metadata_filter
+    if wanted is not NOT_SET:
+        statement = statement.where(narrow(wanted, links))
     if wanted is NOT_SET and query.limit is not None:
         statement = statement.limit(query.limit)
     found = map(relation_from_row, conn.execute(statement))

@@ -177,10 +177,8 @@ def drop(conn: Connection, index_ddl: Sequence[str]) -> None:
     """
     for statement in reversed(index_ddl):
         words = statement.replace('"', " ").replace("(", " ").split()
-        if "TABLE" in words:
-            name = next(
-                word for word in words[words.index("TABLE") + 1 :] if word not in {"IF", "NOT", "EXISTS"}
-            )
+        if words[:2] == ["CREATE", "TABLE"]:
+            name = next(word for word in words[2:] if word not in {"IF", "NOT", "EXISTS"})
             conn.execute(text(f'DROP TABLE IF EXISTS "{name}"'))
     metadata.drop_all(conn)
 

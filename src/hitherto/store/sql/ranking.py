@@ -6,7 +6,7 @@ over the rows that do. Where a record has several chunks, the best one counts.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -151,6 +151,7 @@ class Ranking:
         self._named: list[int] = []
         self._cosines: NDArray[np.float32] = np.empty(0, np.float32)
         self._meaning_range: tuple[float, float] | None = None
+        self._best_meaning = _ABSENT
         self.words = self._score_words()
         self.meaning = self._score_meaning()
         found = np.zeros(self._mask.size, np.bool_)
@@ -159,6 +160,7 @@ class Ranking:
         if self.meaning is not None:
             found |= self.meaning > _ABSENT
         self._mask &= found & (shelf.columns.chunk_no == 0) if shelf.extra.size else found
+        self._kept = self._mask
 
     def _score_words(self) -> NDArray[np.float32] | None:
         text = self._query.text
@@ -238,13 +240,24 @@ class Ranking:
             np.maximum.at(scores, self._shelf.lead[extra], scores[extra])
         return scores
 
+    def keep(self, numbers: Sequence[int]) -> None:
+        """Choose among some records only, scored by what is known of all that qualify.
+
+        Args:
+            numbers: The records' numbers.
+        """
+        if self._shelf.coded and self.meaning is not None and self._mask.any():
+            pool = self._pool(0)
+            self._best_meaning = float(self._exact(pool)[0].max(initial=_ABSENT))
+        self._kept = self._mask & np.isin(self._shelf.columns.record_no, np.asarray(numbers, np.int64))
+
     def best(self, count: int) -> Ranked:
         """Return the best records, and all that are as good as the last of them.
 
         Args:
             count: How many.
         """
-        if not self._mask.any():
+        if not self._kept.any():
             none = np.empty(0, np.intp)
             return Ranked(none, single(None, None), none, complete=True)
         rows = self._pool(count)
@@ -257,10 +270,10 @@ class Ranking:
         if order.size > count:
             last = np.round(fused.scores[order[count - 1]], 9)
             order = order[np.round(fused.scores[order], 9) >= last]
-        return Ranked(rows[order], fused, order, complete=order.size >= int(self._mask.sum()))
+        return Ranked(rows[order], fused, order, complete=order.size >= int(self._kept.sum()))
 
     def _pool(self, count: int) -> NDArray[np.intp]:
-        rows = np.flatnonzero(self._mask)
+        rows = np.flatnonzero(self._kept)
         most = max(self._settings.rescored_rows, 4 * count)
         if not self._shelf.coded or rows.size <= most:
             return rows
@@ -302,7 +315,7 @@ class Ranking:
         if exact:
             found, relevance = self._exact(rows)
             if self._shelf.coded:
-                high = max(float(found.max(initial=low)), low)
+                high = max(float(found.max(initial=low)), low, self._best_meaning)
         found = np.where(found > _ABSENT, found, np.nan)
         return Arm(found, low, high, np.clip(relevance, 0, 1))
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import functools
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
-from sqlalchemy import Select, bindparam, or_, select
+from sqlalchemy import ColumnElement, Select, Table, bindparam, or_, select
 
 from hitherto.errors import NotFoundError, shown
 from hitherto.filters import Filter
@@ -34,6 +34,8 @@ _NUMBER = select(records.c.record_no).where(
 )
 _PAGE = 500
 
+Narrow: TypeAlias = Callable[[Filter | None, Table], ColumnElement[bool]]
+
 
 def get_row(conn: Connection, record_type: str, record_id: str, *, now: datetime) -> Row[Any] | None:
     """Return a record's row, or None if there is none or it has expired."""
@@ -58,12 +60,13 @@ def get_record(
     return None if row is None else records_from_rows(conn, [row], include_bytes=include_bytes)[0]
 
 
-def list_records(conn: Connection, query: RecordQuery) -> list[Record]:
+def list_records(conn: Connection, query: RecordQuery, narrow: Narrow) -> list[Record]:
     """Return the newest records that qualify, oldest first.
 
     Args:
         conn: A connection.
         query: Which.
+        narrow: Returns what a metadata filter is in SQL, by and large.
 
     Raises:
         NotFoundError: If the record that the page should end before does not exist.
@@ -86,10 +89,11 @@ def list_records(conn: Connection, query: RecordQuery) -> list[Record]:
     }
     start = None if query.before is NOT_SET else _number(conn, query.record_type, query.before)
     wanted = query.metadata_filter
+    statement = _list_statement(*shape)
+    if wanted is not NOT_SET:
+        statement = statement.where(narrow(wanted, records))
     rows = []
-    for row in _newest_first(
-        conn, _list_statement(*shape), values, start, query.limit if wanted is NOT_SET else None
-    ):
+    for row in _newest_first(conn, statement, values, start, query.limit if wanted is NOT_SET else None):
         if wanted is NOT_SET or _matches(wanted, row.metadata):
             rows.append(row)
             if query.limit is not None and len(rows) == query.limit:

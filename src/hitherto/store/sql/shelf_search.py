@@ -159,7 +159,9 @@ class ShelfSearch:
             blended=self._strategy is SearchStrategy.HYBRID,
             read_vectors=partial(_vectors, self._sql, driver, shelf, query),
         )
-        metadata = _Metadata(self._sql, conn, query.metadata_filter)
+        metadata = _Metadata(self._sql, conn, query.metadata_filter, user_no)
+        if metadata.passing is not None:
+            ranking.keep(metadata.passing)
         count = query.k if query.metadata_filter is None else max(_LEAST_CHECKED, 4 * query.k)
         while True:
             ranked = ranking.best(count)
@@ -220,10 +222,11 @@ def _fetch(sql: IndexSql, driver: Driver, numbers: Sequence[int]) -> dict[int, R
 class _Metadata:
     """Checks candidates against the metadata filter of one search, each once."""
 
-    def __init__(self, sql: IndexSql, conn: Connection, wanted: Filter | None) -> None:
+    def __init__(self, sql: IndexSql, conn: Connection, wanted: Filter | None, user_no: int | None) -> None:
         self._sql = sql
         self._conn = conn
         self._wanted = wanted
+        self.passing = None if wanted is None else sql.passing(conn, wanted, user_no)
         self._known: dict[int, bool] = {}
 
     def among(self, numbers: Sequence[int]) -> list[bool]:

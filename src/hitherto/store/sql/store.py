@@ -157,7 +157,7 @@ class SqlMemoryStore(MemoryStore):
 
     def _list(self, query: RecordQuery) -> list[Record]:
         with self._read() as conn:
-            return read.list_records(conn, query)
+            return read.list_records(conn, query, self._index_sql.narrow)
 
     def _list_messages(self, query: MessageQuery) -> list[MessageRecord]:
         with self._read() as conn:
@@ -236,7 +236,7 @@ class SqlMemoryStore(MemoryStore):
 
     def _list_relations(self, query: RelationQuery) -> list[RecordRelation]:
         with self._read() as conn:
-            return links.list_relations(conn, query, now=self._now())
+            return links.list_relations(conn, query, self._index_sql.narrow, now=self._now())
 
     def _delete_relations(self, relation_ids: Sequence[str]) -> int:
         with self._write() as conn:

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
-from sqlalchemy import bindparam, column, func, select
+from sqlalchemy import ColumnElement, Table, bindparam, column, func, select, true
 from sqlalchemy.dialects import sqlite
 
 from hitherto.store.sql.entries import INTO_ENTRIES
@@ -75,6 +75,15 @@ def _matching(conn: Connection, wanted: Filter, numbers: Sequence[int]) -> set[i
     return {row[0] for row in rows if wanted.matches(_metadata(row[1]))}
 
 
+def _passing(conn: Connection, wanted: Filter, user_no: int | None) -> None:
+    # Nothing is indexed by metadata, so that to look for them reads every record.
+    return None
+
+
+def _narrow(wanted: Filter | None, table: Table) -> ColumnElement[bool]:
+    return true()
+
+
 def _metadata(text: str | None) -> dict[str, Any] | None:
     return None if text is None else json.loads(text)
 
@@ -99,4 +108,6 @@ SQLITE_INDEX: Final = IndexSql(
     stored_bytes=_stored_bytes,
     after_copy=(),
     matching=_matching,
+    passing=_passing,
+    narrow=_narrow,
 )
