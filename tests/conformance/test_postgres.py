@@ -21,6 +21,23 @@ DEPENDENT = {
 }
 
 
+LEFT = "SELECT {1} FROM {0} WHERE {1} NOT IN (SELECT record_no FROM records)"
+LEADING = {
+    "ids": (
+        "SELECT id FROM ids WHERE (id_space, id, user_no, record_no) NOT IN (SELECT id_space, id, user_no, record_no "
+        "FROM records UNION ALL SELECT 'link', id, user_no, link_no FROM links)"
+    ),
+    "thread_users": (
+        "SELECT thread_id FROM thread_users WHERE (thread_id, user_no) NOT IN "
+        "(SELECT thread_id, user_no FROM records WHERE thread_id IS NOT NULL)"
+    ),
+    "link_targets": (
+        "SELECT link_no FROM link_targets WHERE (user_no, target_no, source_user_no, link_no) NOT IN "
+        "(SELECT target_user_no, target_no, user_no, link_no FROM links)"
+    ),
+}
+
+
 class TestPostgres(StoreConformance):
     """The store in a schema of its own."""
 
@@ -45,8 +62,9 @@ class TestPostgres(StoreConformance):
         with store._read() as conn:
             return [
                 f"{table}: {row}"
-                for table, column in DEPENDENT.items()
-                for row in conn.exec_driver_sql(
-                    f"SELECT {column} FROM {table} WHERE {column} NOT IN (SELECT record_no FROM records)"
+                for table, statement in (
+                    *((name, LEFT.format(name, column)) for name, column in DEPENDENT.items()),
+                    *LEADING.items(),
                 )
+                for row in conn.exec_driver_sql(statement)
             ]

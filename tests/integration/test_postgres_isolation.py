@@ -25,6 +25,9 @@ TABLES = (
     "scopes",
     "tombstones",
     "jobs",
+    "ids",
+    "thread_users",
+    "link_targets",
 )
 
 
@@ -70,6 +73,7 @@ def test_hand_written_sql_finds_only_the_users_own_rows(store: PostgresStore, lo
     assert {row.id for row in found["records"]} == {"u1-a", "u1-b"}
     assert [row.user_id for row in found["scopes"]] == ["u1"]
     assert len(found["entries"]) == len(found["vectors"]) == 2
+    assert {row.id for row in found["ids"]} >= {"u1-a", "u1-b"}
     assert len(found["links"]) == len(found["tombstones"]) == 1
     assert "u2" not in str(found)
 
@@ -103,6 +107,26 @@ def test_hand_written_sql_changes_no_row_of_another(store: PostgresStore, login:
     with store.for_user("u1", url=login) as bound, bound._write() as conn:
         assert conn.exec_driver_sql(statement).rowcount == 0
     assert {record.id for record in store.list("fact", user_id="u2")} == {"u2-a", "u2-b"}
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "UPDATE counters SET value = 0",
+        "SELECT setval('record_no_seq', 1)",
+        "ALTER SEQUENCE version_seq RESTART",
+        "DROP TABLE ids",
+        "TRUNCATE ids",
+    ],
+)
+def test_a_session_cannot_set_the_counters_back(store: PostgresStore, login: str, statement: str) -> None:
+    """What numbers records is out of a bound session's reach: it may take numbers, and the others go on writing."""
+    with psycopg.connect(login) as conn, pytest.raises(psycopg.Error):
+        conn.execute(statement)
+    with store.for_user("u1", url=login) as bound, bound._write() as writing:
+        writing.exec_driver_sql("SELECT nextval('record_no_seq') FROM generate_series(1, 1000)")
+    store.add(["after"], "fact", user_ids="u2")
+    assert store.list("fact", user_id="u2")[-1].content == "after"
 
 
 def test_a_row_cannot_be_given_to_another(store: PostgresStore, login: str) -> None:

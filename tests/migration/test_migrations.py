@@ -8,7 +8,7 @@ from pathlib import Path
 
 from hitherto.store.sql.migrate import create, upgrade
 from hitherto.store.sqlite.engine import SqliteEngine
-from hitherto.store.sqlite.index import INDEX_DDL
+from hitherto.store.sqlite.index import CREATION, INDEX_DDL
 from hitherto.store.sqlite.store import SQLiteStore
 
 
@@ -18,7 +18,7 @@ def schema(path: Path, migrated: bool) -> dict[str, object]:
         if migrated:
             upgrade(conn, INDEX_DDL)
         else:
-            create(conn, INDEX_DDL)
+            create(conn, CREATION)
     found: dict[str, object] = {}
     with engine.read() as conn:
         names = conn.exec_driver_sql(

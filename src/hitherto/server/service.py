@@ -28,6 +28,7 @@ from hitherto.server.index.reading import Reader, StoredMemory, StoredMessage
 from hitherto.server.index.tables import changes, memories, messages
 from hitherto.server.meaning import nearest_memories, nearest_messages
 from hitherto.store.requests import RecordChanges
+from hitherto.store.sql.divided import rows_by_id
 from hitherto.store.sql.tables import records
 
 if TYPE_CHECKING:
@@ -416,7 +417,7 @@ def _is_foreign(owner: str | None, caller: str | None) -> bool:
 
 
 def _check_exists(conn: Connection, memory_id: str) -> None:
-    if conn.execute(_THREAD, {"id": memory_id}).first() is None:
+    if not rows_by_id(conn, _THREAD, {"id": memory_id}, "thread", [memory_id]):
         raise problems.memory_not_found(memory_id)
 
 

@@ -28,7 +28,7 @@ def tree(record: Record) -> dict[str, Any]:
     return {record.id: [[relation.id, tree(child)] for relation, child in record.linked_results]}
 
 
-def store_case(store: SQLiteStore, case: dict[str, Any]) -> dict[str, int]:
+def store_case(store: SQLiteStore, case: dict[str, Any]) -> dict[str, tuple[int, int]]:
     """Store a case's memories and, past the checks, its links; return the records' numbers."""
     for name, given in case["memories"].items():
         record_type = given.get("type", "memory")
@@ -44,15 +44,13 @@ def store_case(store: SQLiteStore, case: dict[str, Any]) -> dict[str, int]:
             ttl_days=1 if given.get("expired") else None,
         )
     with store._write() as conn:
-        numbers = dict(
-            conn.execute(records.select().with_only_columns(records.c.id, records.c.record_no)).all()
-        )
+        numbers = {row.id: (row.record_no, row.user_no) for row in conn.execute(records.select())}
         for link in case["links"]:
             conn.execute(
                 insert(links).values(
                     id=link["id"],
-                    source_no=numbers[link["source"]],
-                    target_no=numbers[link["target"]],
+                    source_no=numbers[link["source"]][0],
+                    target_no=numbers[link["target"]][0],
                     relation_type=link["type"],
                     opposite_type=link["type"],
                     created_at=format_time(START + timedelta(seconds=link["created_second"])),
@@ -62,7 +60,7 @@ def store_case(store: SQLiteStore, case: dict[str, Any]) -> dict[str, int]:
 
 
 def expanded(
-    store: SQLiteStore, case: dict[str, Any], numbers: dict[str, int], now: datetime
+    store: SQLiteStore, case: dict[str, Any], numbers: dict[str, tuple[int, int]], now: datetime
 ) -> list[dict[str, Any]]:
     """Expand a case's direct results and return the trees."""
     search = case["search"]
@@ -78,8 +76,8 @@ def expanded(
         max_linked_results=search.get("max_linked_results", 100),
     )
     with store._read() as conn:
-        found = fetch_records(conn, list(numbers.values()))
-        hits = [StoreHit(found[numbers[name]], 0.0) for name in case["direct_results"]]
+        found = fetch_records(conn, dict(numbers.values()))
+        hits = [StoreHit(found[numbers[name][0]], 0.0) for name in case["direct_results"]]
         return [tree(hit.record) for hit in expand_hits(conn, hits, query, numbers)]
 
 
@@ -98,7 +96,5 @@ def test_a_stored_link_keeps_its_direction(store: SQLiteStore) -> None:
     store.add_relations("a", "fact", "b", "fact", "supports", relation_ids="l")
     case = {"search": {"num_hops": 1}, "direct_results": ["b"]}
     with store._read() as conn:
-        numbers = dict(
-            conn.execute(records.select().with_only_columns(records.c.id, records.c.record_no)).all()
-        )
+        numbers = {row.id: (row.record_no, row.user_no) for row in conn.execute(records.select())}
     assert expanded(store, case, numbers, START) == [{"b": [["l", {"a": []}]]}]

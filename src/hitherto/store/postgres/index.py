@@ -15,9 +15,9 @@ from sqlalchemy import ColumnElement, Select, Table, bindparam, select
 
 from hitherto.store.postgres.where import narrowed
 from hitherto.store.sql.entries import INTO_ENTRIES
-from hitherto.store.sql.index_sql import Driver, IndexSql, Key
+from hitherto.store.sql.index_sql import Cursor, Driver, IndexSql, Key
 from hitherto.store.sql.rows import RECORD_COLUMNS
-from hitherto.store.sql.tables import records, scopes
+from hitherto.store.sql.tables import records
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -28,52 +28,25 @@ if TYPE_CHECKING:
 _HEAD: Final = 4
 """How many bytes pgvector writes before a vector's numbers: their count, and two that are unused."""
 
-_ENTRIES: Final = """CREATE TABLE entries (
-    user_no BIGINT NOT NULL, record_no BIGINT NOT NULL, chunk_no INTEGER NOT NULL,
-    version BIGINT NOT NULL, record_type SMALLINT NOT NULL, agent_id TEXT COLLATE "C", thread_id TEXT COLLATE "C",
-    valid SMALLINT NOT NULL, expires BIGINT NOT NULL, speaker TEXT, question SMALLINT NOT NULL,
-    tokens BYTEA NOT NULL, dates BYTEA NOT NULL, code BYTEA,
-    PRIMARY KEY (user_no, record_no, chunk_no)
-) PARTITION BY HASH (user_no)"""
 _SOME_VECTORS: Final = (
     "SELECT wanted.place - 1, vector_send(v.vector) "
     "FROM unnest(?::bigint[], ?::bigint[], ?::int[]) WITH ORDINALITY AS wanted (user_no, record_no, chunk_no, place) "
     "JOIN vectors v USING (user_no, record_no, chunk_no)"
 )
 _CANDIDATES: Final = select(records.c.record_no, records.c.metadata).where(
-    records.c.record_no.in_(bindparam("numbers", expanding=True))
+    records.c.user_no.in_(bindparam("users", expanding=True)),
+    records.c.record_no.in_(bindparam("numbers", expanding=True)),
+)
+_KEYS: Final = "records.user_no = ANY(?) AND records.record_no = ANY(?)"
+_IDS: Final = f"SELECT record_no, record_type, id FROM records WHERE {_KEYS}"  # noqa: S608  names of our own
+_COLUMNS: Final = ", ".join(f"{column.table.name}.{column.name}" for column in RECORD_COLUMNS)
+_FETCH: Final = (
+    f"SELECT {_COLUMNS} FROM records JOIN scopes ON scopes.user_no = records.user_no WHERE {_KEYS}"  # noqa: S608
 )
 
 
 MOST_PASSING: Final = 5000
 """So many records at most are looked up by their metadata before a search ranks."""
-_JSON_COLUMNS: Final = tuple(
-    statement
-    for table in ("records", "links")
-    for statement in (
-        f"ALTER TABLE {table} ADD COLUMN metadata_json JSONB GENERATED ALWAYS AS (metadata::jsonb) STORED",
-        f"CREATE INDEX ix_{table}_metadata ON {table} USING gin (metadata_json jsonb_path_ops)",
-    )
-)
-
-
-def index_ddl(partitions: int) -> tuple[str, ...]:
-    """Return what PostgreSQL has beside the tables that all SQL backends share.
-
-    Args:
-        partitions: Into how many parts entries and vectors are divided.
-
-    Examples:
-        >>> len(index_ddl(4))
-        14
-    """
-    parts = [
-        f"CREATE TABLE {table}_p{number} PARTITION OF {table} "
-        f"FOR VALUES WITH (MODULUS {partitions}, REMAINDER {number})"
-        for table in ("entries", "vectors")
-        for number in range(partitions)
-    ]
-    return (_ENTRIES, "CREATE INDEX ix_entries_version ON entries (user_no, version)", *parts, *_JSON_COLUMNS)
 
 
 class PgVector:
@@ -156,8 +129,17 @@ def _stored_bytes(dimension: int) -> int:
     return _HEAD + 4 * dimension
 
 
-def _matching(conn: Connection, wanted: Filter, numbers: Sequence[int]) -> set[int]:
-    rows = conn.execute(_CANDIDATES.where(_narrow(wanted, records)), {"numbers": list(numbers)})
+def _ids(driver: Driver, numbers: Sequence[int], users: Sequence[int]) -> Cursor:
+    return driver.execute(_IDS, (sorted(set(users)), list(numbers)))
+
+
+def _fetch(driver: Driver, numbers: Sequence[int], users: Sequence[int]) -> Cursor:
+    return driver.execute(_FETCH, (sorted(set(users)), list(numbers)))
+
+
+def _matching(conn: Connection, wanted: Filter, numbers: Sequence[int], users: Sequence[int]) -> set[int]:
+    values = {"numbers": list(numbers), "users": sorted(set(users))}
+    rows = conn.execute(_CANDIDATES.where(_narrow(wanted, records)), values)
     return {number for number, text in rows if wanted.matches(None if text is None else json.loads(text))}
 
 
@@ -187,30 +169,46 @@ def _narrow(wanted: Filter | None, table: Table) -> ColumnElement[bool]:
     return narrowed(wanted, table).clause
 
 
-def _fetch() -> str:
-    columns = ", ".join(f"{column.table.name}.{column.name}" for column in RECORD_COLUMNS)
-    joined = f"{records.name} JOIN {scopes.name} ON {scopes.name}.user_no = {records.name}.user_no"
-    return f"SELECT {columns} FROM {joined} WHERE records.record_no = ANY(?)"  # noqa: S608  names of our own
-
-
 POSTGRES_INDEX: Final = IndexSql(
     put_entry="INSERT " + INTO_ENTRIES,
     put_vector="INSERT INTO vectors (user_no, record_no, chunk_no, vector) VALUES (?, ?, ?, ?)",
     vector="vector_send(v.vector)",
     vector_bytes="4 * vector_dims(vector)",
-    among="record_no = ANY(?)",
-    fetch=_fetch(),
+    ids=_ids,
+    fetch=_fetch,
+    thread_users="SELECT user_no FROM thread_users WHERE thread_id = ? LIMIT 2",
     driver=_driver,
-    pack_numbers=list,
     pack_vector=PgVector,
     unpack_vectors=_unpack_vectors,
     some_vectors=_some_vectors,
     stored_bytes=_stored_bytes,
-    after_copy=tuple(
-        f"SELECT setval(pg_get_serial_sequence('{table}', '{column}'), coalesce(max({column}), 0) + 1, false) "  # noqa: S608
-        f"FROM {table}"
-        for table, column in (("links", "link_no"), ("jobs", "job_no"))
+    after_copy=(
+        "SELECT setval('link_no_seq', coalesce(max(link_no), 0) + 1, false) FROM links",
+        "SELECT setval(pg_get_serial_sequence('jobs', 'job_no'), coalesce(max(job_no), 0) + 1, false) FROM jobs",
+        "INSERT INTO ids (id_space, id, user_no, record_no) SELECT id_space, id, user_no, record_no FROM records",
+        "INSERT INTO thread_users (thread_id, user_no) "
+        "SELECT DISTINCT thread_id, user_no FROM records WHERE thread_id IS NOT NULL",
     ),
+    copied={
+        "chunk_texts": (
+            "INSERT INTO chunk_texts (record_no, chunk_no, text, user_no) SELECT v.*, r.user_no "
+            "FROM (VALUES (?::bigint, ?::integer, ?::text)) v (record_no, chunk_no, text) "
+            "JOIN records r ON r.record_no = v.record_no"
+        ),
+        "images": (
+            "INSERT INTO images (record_no, bytes, user_no) SELECT v.*, r.user_no "
+            "FROM (VALUES (?::bigint, ?::bytea)) v (record_no, bytes) JOIN records r ON r.record_no = v.record_no"
+        ),
+        "links": (
+            "INSERT INTO links (link_no, id, source_no, target_no, relation_type, opposite_type, timestamp, metadata, "
+            "created_at, user_no, target_user_no) SELECT v.*, s.user_no, t.user_no "
+            "FROM (VALUES (?::bigint, ?::text, ?::bigint, ?::bigint, ?::text, ?::text, ?::text, ?::text, ?::text)) v "
+            "(link_no, id, source_no, target_no, relation_type, opposite_type, timestamp, metadata, created_at) "
+            "JOIN records s ON s.record_no = v.source_no JOIN records t ON t.record_no = v.target_no"
+        ),
+    },
+    set_counter="SELECT setval(CAST(c.name || '_seq' AS regclass), greatest(c.value, 1), c.value > 0) "
+    "FROM (VALUES (?::bigint, ?::text)) c (value, name)",
     matching=_matching,
     passing=_passing,
     narrow=_narrow,

@@ -44,7 +44,6 @@ _FUNCTIONS: Final = (
 # In a subquery the function is called once per statement, not once per row.
 _OWN: Final = "user_no = (SELECT hitherto_user_no())"
 _OWN_ID: Final = "user_id = (SELECT hitherto_user_id())"
-_OF_RECORD: Final = "EXISTS (SELECT 1 FROM records WHERE records.record_no = {column})"
 _RULES: Final = {
     "records": _OWN,
     "entries": _OWN,
@@ -52,11 +51,12 @@ _RULES: Final = {
     "tombstones": _OWN,
     "scopes": _OWN_ID,
     "jobs": _OWN_ID,
-    "chunk_texts": _OF_RECORD.format(column="chunk_texts.record_no"),
-    "images": _OF_RECORD.format(column="images.record_no"),
-    "links": (
-        _OF_RECORD.format(column="links.source_no") + " AND " + _OF_RECORD.format(column="links.target_no")
-    ),
+    "chunk_texts": _OWN,
+    "images": _OWN,
+    "links": f"{_OWN} AND target_{_OWN}",
+    "link_targets": _OWN,
+    "ids": _OWN,
+    "thread_users": _OWN,
 }
 _META: Final = (
     "DROP POLICY IF EXISTS hitherto_read ON meta",
@@ -98,7 +98,7 @@ def isolate(conn: Connection, role: str) -> None:
     conn.exec_driver_sql(f"GRANT USAGE ON SCHEMA {schema} TO {role}")
     conn.exec_driver_sql(f"GRANT USAGE ON ALL SEQUENCES IN SCHEMA {schema} TO {role}")
     conn.exec_driver_sql(f"GRANT SELECT ON schema_version TO {role}")
-    conn.exec_driver_sql(f"GRANT SELECT, UPDATE ON counters TO {role}")
+    conn.exec_driver_sql(f"GRANT SELECT ON counters TO {role}")
 
 
 def check_role(role: object) -> None:

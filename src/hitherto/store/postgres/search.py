@@ -198,12 +198,12 @@ def _ranked(
     scores: dict[int, float] = {}
     for row, cosine in zip(keys, np.round(cosines, DIGITS).tolist(), strict=True):
         scores[row[1]] = max(scores.get(row[1], 0.0), cosine)
-    numbers = list(scores)
+    owners = {row[1]: row[0] for row in keys}
     if query.metadata_filter is not None:
-        allowed = POSTGRES_INDEX.matching(conn, query.metadata_filter, numbers)
-        numbers = [number for number in numbers if number in allowed]
-    found = fetch_records(conn, numbers)
-    numbers = [number for number in numbers if number in found]
+        allowed = POSTGRES_INDEX.matching(conn, query.metadata_filter, list(owners), list(owners.values()))
+        owners = {number: user for number, user in owners.items() if number in allowed}
+    found = fetch_records(conn, owners)
+    numbers = list(found)
     numbers.sort(
         key=lambda no: (-scores[no], -_preferred(query, found[no]), found[no].record_type, found[no].id)
     )

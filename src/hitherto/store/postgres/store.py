@@ -22,12 +22,20 @@ from hitherto.store.base import SearchStrategy
 from hitherto.store.postgres.engine import PostgresEngine
 from hitherto.store.postgres.errors import InterruptedTransactionError, translate_errors
 from hitherto.store.postgres.extension import prepare_extension
-from hitherto.store.postgres.index import POSTGRES_INDEX, index_ddl, settle
+from hitherto.store.postgres.index import POSTGRES_INDEX, settle
 from hitherto.store.postgres.isolation import DEFAULT_ROLE, bind, check_role, isolate, read_seal
 from hitherto.store.postgres.search import INDEX_NAME, MOST_INDEXED, PostgresSearch
+from hitherto.store.postgres.tables import divided_ddl, drop_statements, metadata
 from hitherto.store.settings import SearchSettings
 from hitherto.store.sql import fingerprint
-from hitherto.store.sql.migrate import SchemaPolicy, check_current, check_policy, prepare, read_version
+from hitherto.store.sql.migrate import (
+    Creation,
+    SchemaPolicy,
+    check_current,
+    check_policy,
+    prepare,
+    read_version,
+)
 from hitherto.store.sql.shelf_search import DEFAULT_CACHE_BYTES
 from hitherto.store.sql.store import SqlMemoryStore
 from hitherto.store.sql.tables import SCHEMA_VERSION
@@ -101,7 +109,7 @@ class PostgresStore(SqlMemoryStore):
         busy_timeout_s: How long a write waits for others, and a call for a free connection, in seconds.
         pool_size: How many connections this store uses at most.
         replica_url: A streaming replica that reads go to, once it has what this store wrote; else they go to url.
-        partitions: Into how many parts a new store's index is divided, by a hash of the user.
+        partitions: Into how many parts each large table of a new store is divided, by a hash of the user.
         cache_bytes: How much memory cached indexes may take.
         search_settings: How words, meaning and context are weighed; None for the defaults.
         read_only: Whether to open for reading only.
@@ -149,7 +157,9 @@ class PostgresStore(SqlMemoryStore):
         parsed = _checked_url(url)
         self._where = parsed.render_as_string(hide_password=True).replace("+psycopg", "", 1)
         policy = check_policy(schema_policy)
-        self._ddl = index_ddl(_checked_count(partitions, "partitions"))
+        self._creation = Creation(
+            divided_ddl(_checked_count(partitions, "partitions")), metadata, drop_statements()
+        )
         self._adding = threading.local()
         self._url = url
         self._options: dict[str, Any] = {
@@ -217,7 +227,7 @@ class PostgresStore(SqlMemoryStore):
         # The lock that every write takes lets one process at a time create or upgrade; the next finds it done.
         with self._write() as conn:
             prepare_extension(conn, self._where)
-            prepare(conn, policy, index_ddl=self._ddl, where=self._where)
+            prepare(conn, policy, creation=self._creation, where=self._where)
 
     def index_vectors(self) -> None:
         """Build the HNSW index of all vectors, for searches by a vector alone in more than ``exact_rows`` records.

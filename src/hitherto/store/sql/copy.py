@@ -174,8 +174,9 @@ def _copy_part(
         done: int = driver.execute(part.count, ()).fetchone()[0]
     for rows in _batches(conn, source._index_sql, part, after):
         packed = _with_vectors(part, rows, target._index_sql.pack_vector)
+        statement = target._index_sql.copied.get(part.name, part.insert)
         with target._write() as writing:
-            target._index_sql.driver(writing).executemany(part.insert, packed)
+            target._index_sql.driver(writing).executemany(statement, packed)
         done += len(rows)
         if progress is not None:
             progress(part.name, done, total)
@@ -226,7 +227,7 @@ def _finish(conn: Connection, source: SqlMemoryStore, target: SqlMemoryStore) ->
         for key in (fingerprint.EMBEDDER_KEY, fingerprint.PROGRESS_KEY):
             fingerprint.write_meta(writing, key, fingerprint.read_meta(conn, key))
         for name, value in numbers.items():
-            writing.execute(counters.update().where(counters.c.name == name).values(value=value))
+            target._index_sql.driver(writing).execute(target._index_sql.set_counter, (value, name))
         for statement in target._index_sql.after_copy:
             target._index_sql.driver(writing).execute(statement, ())
         fingerprint.write_meta(writing, COPYING_KEY, None)

@@ -7,29 +7,23 @@ is not entered, so that nothing is reached through it; an invalid one is.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from sqlalchemy import bindparam, or_
+from sqlalchemy import or_
 
 from hitherto.lifetime import format_time
 from hitherto.records import MEMORY_TYPES, Record
 from hitherto.relations import RecordRelation
 from hitherto.store.requests import StoreHit, StoreQuery
-from hitherto.store.sql.links import relation_from_row, select_links
+from hitherto.store.sql.divided import Owners, linking_users
+from hitherto.store.sql.links import read_links, relation_from_row
 from hitherto.store.sql.rows import records_from_rows, rows_by_no, slices
 from hitherto.store.sql.tables import links
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
-
-_TOUCHING = select_links().where(
-    or_(
-        links.c.source_no.in_(bindparam("nos", expanding=True)),
-        links.c.target_no.in_(bindparam("nos", expanding=True)),
-    )
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,29 +46,31 @@ class _Graph:
     def edges(self, number: int) -> list[_Edge]:
         return [edge for edge in self._edges.get(number, []) if self.records.get(edge.to) is not None]
 
-    def read_ring(self, numbers: Iterable[int]) -> set[int]:
+    def read_ring(self, owners: Owners) -> dict[int, int]:
         """Read the links of records; return the records at the other ends that qualify and are new."""
-        fresh = [number for number in numbers if number not in self._edges]
-        self._edges.update((number, []) for number in fresh)
-        wanted = set(fresh)
-        others: set[int] = set()
+        wanted = {number: user for number, user in owners.items() if number not in self._edges}
+        self._edges.update((number, []) for number in wanted)
+        others: dict[int, int] = {}
         seen: set[tuple[int, str]] = set()
-        for nos in slices(fresh):
-            for row in self._conn.execute(_TOUCHING, {"nos": nos}):
+        users = linking_users(self._conn, wanted)
+        for nos in slices(sorted(wanted)):
+            touching = or_(links.c.source_no.in_(nos), links.c.target_no.in_(nos))
+            for row in read_links(self._conn, [touching], users=users):
                 relation = relation_from_row(row)
-                for here, there in ((row.source_no, row.target_no), (row.target_no, row.source_no)):
+                ends = ((row.source_no, row.source_user_no), (row.target_no, row.target_user_no))
+                for (here, _), (there, whose) in (ends, ends[::-1]):
                     if here in wanted and (here, row.id) not in seen:
                         seen.add((here, row.id))
                         self._edges[here].append(_Edge(relation, there))
-                        others.add(there)
-        return self._admit(others - self.records.keys())
+                        others[there] = whose
+        return self._admit({number: user for number, user in others.items() if number not in self.records})
 
-    def _admit(self, numbers: set[int]) -> set[int]:
-        self.records.update(dict.fromkeys(numbers))
+    def _admit(self, owners: Owners) -> dict[int, int]:
+        self.records.update(dict.fromkeys(owners))
         moment = format_time(self._query.now)
         rows = [
             row
-            for row in rows_by_no(self._conn, sorted(numbers)).values()
+            for row in rows_by_no(self._conn, sorted(owners), set(owners.values())).values()
             if row.expires_at is None or row.expires_at > moment
         ]
         admitted = {
@@ -83,7 +79,7 @@ class _Graph:
             if _qualifies(record, self._query)
         }
         self.records.update(admitted)
-        return set(admitted)
+        return {number: owners[number] for number in admitted}
 
 
 def _qualifies(record: Record, query: StoreQuery) -> bool:
@@ -95,7 +91,7 @@ def _qualifies(record: Record, query: StoreQuery) -> bool:
 
 
 def expand_hits(
-    conn: Connection, hits: Sequence[StoreHit], query: StoreQuery, numbers: dict[str, int]
+    conn: Connection, hits: Sequence[StoreHit], query: StoreQuery, keys: dict[str, tuple[int, int]]
 ) -> list[StoreHit]:
     """Return hits whose memories have their linked records.
 
@@ -103,15 +99,14 @@ def expand_hits(
         conn: A connection.
         hits: The hits.
         query: The search.
-        numbers: The record numbers of the memories among the hits, by id.
+        keys: The numbers of the memories among the hits and of their users, by id.
     """
     graph = _Graph(conn, query)
-    roots = {numbers[hit.record.id] for hit in hits if hit.record.record_type in MEMORY_TYPES}
-    frontier = set(roots)
+    frontier = dict(keys[hit.record.id] for hit in hits if hit.record.record_type in MEMORY_TYPES)
     for _ in range(query.num_hops):
-        frontier = graph.read_ring(sorted(frontier))
+        frontier = graph.read_ring(frontier)
     return [
-        replace(hit, record=_linked(hit.record, numbers[hit.record.id], graph, query))
+        replace(hit, record=_linked(hit.record, keys[hit.record.id][0], graph, query))
         if hit.record.record_type in MEMORY_TYPES
         else hit
         for hit in hits

@@ -5,7 +5,7 @@ Statements mark their values by ``?``; a driver whose database writes them other
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -55,16 +55,18 @@ class IndexSql:
         put_vector: Writes a vector likewise.
         vector: The stored vector as bytes; the table is ``v``.
         vector_bytes: How many bytes a stored vector takes as numbers of 32 bits.
-        among: A condition that ``record_no`` is one of a list of numbers.
-        fetch: Selects whole records by a list of numbers.
+        ids: Selects number, type and id of records by their numbers and those of their users.
+        fetch: Selects whole records likewise.
+        thread_users: Selects the numbers of the users who have records in a thread, two of them at most.
         driver: Returns the driver of a connection.
-        pack_numbers: Returns a list of numbers as a value.
         pack_vector: Returns a unit vector as a value.
         unpack_vectors: Returns the rows of stored vectors of one size, joined.
         some_vectors: Reads stored vectors by user, record and chunk; yields the place of each that is there.
         stored_bytes: Returns how long the stored bytes are of a vector of so many dimensions.
         after_copy: What is run when rows were copied in with their numbers.
-        matching: Returns which records pass a metadata filter, of a list of numbers.
+        copied: How a row of a table is copied in where that takes more than its columns.
+        set_counter: Sets a counter: its value and its name, in this order.
+        matching: Returns which records pass a metadata filter, of those with these numbers, of these users.
         passing: Returns the numbers of all searchable records of a user, or of everybody, that may pass a metadata
             filter; None where the database cannot tell, or they are many.
         narrow: A condition that holds for all rows of a table whose metadata pass a filter, and for some others.
@@ -74,15 +76,17 @@ class IndexSql:
     put_vector: str
     vector: str
     vector_bytes: str
-    among: str
-    fetch: str
+    ids: Callable[[Driver, Sequence[int], Sequence[int]], Cursor]
+    fetch: Callable[[Driver, Sequence[int], Sequence[int]], Cursor]
+    thread_users: str
     driver: Callable[[Connection], Driver]
-    pack_numbers: Callable[[Sequence[int]], Any]
     pack_vector: Callable[[NDArray[np.float32]], Any]
     unpack_vectors: Callable[[Sequence[bytes]], NDArray[np.float32]]
     some_vectors: Callable[[Driver, Sequence[Key]], Iterable[tuple[int, bytes]]]
     stored_bytes: Callable[[int], int]
     after_copy: tuple[str, ...]
-    matching: Callable[[Connection, Filter, Sequence[int]], set[int]]
+    copied: Mapping[str, str]
+    set_counter: str
+    matching: Callable[[Connection, Filter, Sequence[int], Sequence[int]], set[int]]
     passing: Callable[[Connection, Filter, int | None], list[int] | None]
     narrow: Callable[[Filter | None, Table], ColumnElement[bool]]

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import bindparam, select, update
 
 from hitherto.relations import INVALIDATION_REASONS, invalidation_reason
 from hitherto.store.checks import json_text
+from hitherto.store.sql.divided import Owners, linking_users, of_users
 from hitherto.store.sql.numbers import change_scopes
-from hitherto.store.sql.rows import index_rows, rows_by_no, slices
+from hitherto.store.sql.rows import index_rows, owners_of, rows_by_no, slices
 from hitherto.store.sql.tables import links, records
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ _INCOMING = (
 )
 _SET = (
     update(records)
-    .where(records.c.record_no == bindparam("no"))
+    .where(records.c.record_no == bindparam("no"), records.c.user_no == bindparam("user"))
     .values(status=bindparam("new_status"), metadata=bindparam("new_metadata"))
 )
 
@@ -61,20 +61,24 @@ def with_reason(metadata: dict[str, Any] | None, reason: str | None) -> dict[str
     return rest or None
 
 
-def recalculate(conn: Connection, index: SearchIndex, record_nos: Iterable[int]) -> None:
+def recalculate(conn: Connection, index: SearchIndex, owners: Owners) -> None:
     """Derive the status of memories anew from their links.
 
     Args:
         conn: A connection in a write transaction.
         index: What makes them findable.
-        record_nos: Their numbers; others than memories are left alone.
+        owners: Their numbers, with those of their users; others than memories are left alone.
     """
-    numbers = sorted(set(record_nos))
+    if not owners:
+        return
+    numbers = sorted(owners)
     incoming: dict[int, list[str]] = {}
+    pointing = of_users(conn, _INCOMING, links, linking_users(conn, owners))
     for nos in slices(numbers):
-        for record_no, kind in conn.execute(_INCOMING, {"nos": nos}):
+        for record_no, kind in conn.execute(pointing, {"nos": nos}):
             incoming.setdefault(record_no, []).append(kind)
-    rows = rows_by_no(conn, numbers).values()
+    users = set(owners.values())
+    rows = rows_by_no(conn, numbers, users).values()
     changed = [
         (row, new) for row in rows if (new := _derived(row, incoming.get(row.record_no, []))) is not None
     ]
@@ -83,12 +87,12 @@ def recalculate(conn: Connection, index: SearchIndex, record_nos: Iterable[int])
     conn.execute(
         _SET,
         [
-            {"no": row.record_no, "new_status": status, "new_metadata": text}
+            {"no": row.record_no, "user": row.user_no, "new_status": status, "new_metadata": text}
             for row, (status, text) in changed
         ],
     )
     if any(row.status != status for row, (status, _) in changed):
-        touch(conn, index, [row.record_no for row, _ in changed])
+        touch(conn, index, owners_of(row for row, _ in changed))
 
 
 def _derived(row: Row[Any], incoming: list[str]) -> tuple[str, str | None] | None:
@@ -100,15 +104,15 @@ def _derived(row: Row[Any], incoming: list[str]) -> tuple[str, str | None] | Non
     return None if (status, metadata) == (row.status, row.metadata) else (status, metadata)
 
 
-def touch(conn: Connection, index: SearchIndex, record_nos: Iterable[int]) -> None:
+def touch(conn: Connection, index: SearchIndex, owners: Owners) -> None:
     """Tell the index that status or expiry of records changed.
 
     Args:
         conn: A connection in a write transaction.
         index: The index.
-        record_nos: The records' numbers.
+        owners: The records' numbers, with those of their users.
     """
-    rows = list(rows_by_no(conn, sorted(set(record_nos))).values())
+    rows = list(rows_by_no(conn, sorted(owners), set(owners.values())).values())
     version = change_scopes(conn, dict.fromkeys((row.user_no for row in rows), 0))
     indexed = index_rows(conn, rows)
     if indexed:

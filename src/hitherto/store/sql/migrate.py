@@ -7,13 +7,15 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from sqlalchemy import insert, inspect, select, text
+from sqlalchemy import MetaData, insert, inspect, select, text
 
 from hitherto.enums import TextEnum
 from hitherto.errors import ArgumentTypeError, InvalidArgumentError, SchemaError, shown
+from hitherto.store.sql.divided import is_divided
 from hitherto.store.sql.numbers import COUNTERS
 from hitherto.store.sql.tables import (
     NO_USER,
@@ -120,43 +122,58 @@ def check_current(version: str | None, where: str) -> None:
     )
 
 
-def prepare(conn: Connection, policy: SchemaPolicy, *, index_ddl: Sequence[str], where: str) -> None:
+@dataclass(frozen=True, slots=True)
+class Creation:
+    """What a backend creates.
+
+    Attributes:
+        ddl: Statements that are run after the tables were created.
+        tables: The tables.
+        drops: Statements that delete all of it; None to delete what the others created by name.
+    """
+
+    ddl: Sequence[str]
+    tables: MetaData = metadata
+    drops: Sequence[str] | None = None
+
+
+def prepare(conn: Connection, policy: SchemaPolicy, *, creation: Creation, where: str) -> None:
     """Bring a database's schema to what the policy wants.
 
     Args:
         conn: A connection in a write transaction.
         policy: What may be done.
-        index_ddl: What the backend creates beside the tables.
+        creation: What the backend creates.
         where: What is being opened, for messages.
 
     Raises:
         SchemaError: If the policy does not allow what would be needed, or the schema is newer.
     """
     if policy is SchemaPolicy.RECREATE:
-        drop(conn, index_ddl)
-        create(conn, index_ddl)
+        drop(conn, creation)
+        create(conn, creation)
         return
     present = stored_tables(conn)
     version = read_version(conn) if "schema_version" in present else None
     if not present:
-        create(conn, index_ddl)
+        create(conn, creation)
     elif policy is SchemaPolicy.CREATE_IF_NECESSARY and version is not None and version < SCHEMA_VERSION:
-        upgrade(conn, index_ddl)
+        upgrade(conn, creation.ddl)
     else:
         # Another process may have created or upgraded it a moment ago.
         check_current(version, where)
 
 
-def create(conn: Connection, index_ddl: Sequence[str]) -> None:
+def create(conn: Connection, creation: Creation) -> None:
     """Create the whole schema at once; the same as running all migrations.
 
     Args:
         conn: A connection in a write transaction.
-        index_ddl: What the backend creates beside the tables.
+        creation: What the backend creates.
     """
-    metadata.create_all(conn)
-    for statement in index_ddl:
-        conn.execute(text(statement))
+    creation.tables.create_all(conn)
+    for statement in creation.ddl:
+        conn.exec_driver_sql(statement)
     conn.execute(insert(schema_version), {"version_num": SCHEMA_VERSION})
     seed(conn)
 
@@ -164,23 +181,28 @@ def create(conn: Connection, index_ddl: Sequence[str]) -> None:
 def seed(conn: Connection) -> None:
     """Write what an empty store begins with: its id, the counters, and the scope of records without a user."""
     conn.execute(insert(meta), {"key": "store_id", "value": str(uuid.uuid4())})
-    conn.execute(insert(counters), [{"name": name, "value": 0} for name in COUNTERS])
+    if not is_divided(conn):
+        conn.execute(insert(counters), [{"name": name, "value": 0} for name in COUNTERS])
     conn.execute(insert(scopes), {"user_no": NO_USER, "user_id": None})
 
 
-def drop(conn: Connection, index_ddl: Sequence[str]) -> None:
+def drop(conn: Connection, creation: Creation) -> None:
     """Delete the whole schema with all records.
 
     Args:
         conn: A connection in a write transaction.
-        index_ddl: What the backend created beside the tables.
+        creation: What the backend created.
     """
-    for statement in reversed(index_ddl):
+    if creation.drops is not None:
+        for statement in creation.drops:
+            conn.exec_driver_sql(statement)
+        return
+    for statement in reversed(creation.ddl):
         words = statement.replace('"', " ").replace("(", " ").split()
         if words[:2] == ["CREATE", "TABLE"]:
             name = next(word for word in words[2:] if word not in {"IF", "NOT", "EXISTS"})
             conn.execute(text(f'DROP TABLE IF EXISTS "{name}"'))
-    metadata.drop_all(conn)
+    creation.tables.drop_all(conn)
 
 
 def upgrade(conn: Connection, index_ddl: Sequence[str]) -> None:

@@ -5,11 +5,12 @@ One writer at a time takes them, so that their order is the order of commits.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
-from sqlalchemy import bindparam, insert, select, update
+from sqlalchemy import bindparam, insert, select, text, update
 
+from hitherto.store.sql.divided import is_divided
 from hitherto.store.sql.rows import slices
 from hitherto.store.sql.tables import NO_USER, counters, scopes
 
@@ -25,6 +26,9 @@ _TAKE = (
     .values(value=counters.c.value + bindparam("count"))
     .returning(counters.c.value)
 )
+_NEXT = text(
+    "SELECT nextval(CAST(:counter || '_seq' AS regclass)) FROM generate_series(1, CAST(:count AS integer))"
+)
 _USERS = select(scopes.c.user_id, scopes.c.user_no).where(
     scopes.c.user_id.in_(bindparam("user_ids", expanding=True))
 )
@@ -37,16 +41,20 @@ _CHANGE_SCOPE = (
 )
 
 
-def take(conn: Connection, counter: str, count: int = 1) -> int:
-    """Take numbers from a counter and return the first of them.
+def take(conn: Connection, counter: str, count: int = 1) -> Sequence[int]:
+    """Take numbers from a counter, each greater than the one before.
 
     Args:
         conn: A connection in a write transaction.
         counter: One of COUNTERS.
         count: How many.
     """
-    last: int = conn.execute(_TAKE, {"counter": counter, "count": count}).scalar_one()
-    return last - count + 1
+    values = {"counter": counter, "count": count}
+    if is_divided(conn):
+        # A sequence: nobody waits for it, and nobody who may only take from it can set it back.
+        return sorted(conn.execute(_NEXT, values).scalars())
+    last: int = conn.execute(_TAKE, values).scalar_one()
+    return range(last - count + 1, last + 1)
 
 
 def user_numbers(conn: Connection, user_ids: Iterable[str | None]) -> dict[str | None, int]:
@@ -62,8 +70,7 @@ def user_numbers(conn: Connection, user_ids: Iterable[str | None]) -> dict[str |
         numbers.update((row.user_id, row.user_no) for row in conn.execute(_USERS, {"user_ids": ids}))
     missing = [user_id for user_id in wanted if user_id not in numbers]
     if missing:
-        first = take(conn, "user_no", len(missing))
-        numbers.update((user_id, first + place) for place, user_id in enumerate(missing))
+        numbers.update(zip(missing, take(conn, "user_no", len(missing)), strict=True))
         conn.execute(_ADD_USER, [{"user_no": numbers[user_id], "user_id": user_id} for user_id in missing])
     return numbers
 
@@ -86,7 +93,7 @@ def change_scopes(conn: Connection, more: Mapping[int, int]) -> int:
     Returns:
         The version.
     """
-    version = take(conn, "version")
+    (version,) = take(conn, "version")
     if more:
         conn.execute(
             _CHANGE_SCOPE,

@@ -16,6 +16,8 @@ from hitherto.lifetime import format_time, parse_time
 from hitherto.notset import NOT_SET
 from hitherto.records import MEMORY_TYPES, PROFILE_TYPES, MessageRecord, Record
 from hitherto.store.requests import MessageQuery, RecordQuery
+from hitherto.store.sql.divided import of_users, rows_by_id, users_of_threads
+from hitherto.store.sql.numbers import user_number
 from hitherto.store.sql.rows import RECORD_COLUMNS, id_space, records_from_rows
 from hitherto.store.sql.tables import NO_USER, records, scopes
 
@@ -39,9 +41,9 @@ Narrow: TypeAlias = Callable[[Filter | None, Table], ColumnElement[bool]]
 
 def get_row(conn: Connection, record_type: str, record_id: str, *, now: datetime) -> Row[Any] | None:
     """Return a record's row, or None if there is none or it has expired."""
-    return conn.execute(
-        _ONE, {"space": id_space(record_type), "id": record_id, "type": record_type, "now": format_time(now)}
-    ).one_or_none()
+    space = id_space(record_type)
+    values = {"space": space, "id": record_id, "type": record_type, "now": format_time(now)}
+    return next(iter(rows_by_id(conn, _ONE, values, space, [record_id])), None)
 
 
 def get_record(
@@ -82,14 +84,22 @@ def list_records(conn: Connection, query: RecordQuery, narrow: Narrow) -> list[R
     values = {
         "type": query.record_type,
         "now": format_time(query.now),
-        "user": query.user_id,
+        "user": NO_USER,
         "agent": query.agent_id,
         "thread": query.thread_id,
         "record_id": query.record_id,
     }
     start = None if query.before is NOT_SET else _number(conn, query.record_type, query.before)
     wanted = query.metadata_filter
+    if shape[0] == "id":
+        number = user_number(conn, cast("str", query.user_id))
+        if number is None:
+            return []
+        values["user"] = number
     statement = _list_statement(*shape)
+    if shape[0] == "" and shape[2] == "id":
+        users = users_of_threads(conn, [cast("str", query.thread_id)])
+        statement = of_users(conn, statement, records, users)
     if wanted is not NOT_SET:
         statement = statement.where(narrow(wanted, records))
     rows = []
@@ -112,9 +122,11 @@ def _matches(wanted: Filter | None, metadata: str | None) -> bool:
 
 
 def _number(conn: Connection, record_type: str, record_id: str) -> int:
-    number: int | None = conn.execute(_NUMBER, {"space": id_space(record_type), "id": record_id}).scalar()
-    if number is None:
+    space = id_space(record_type)
+    found = rows_by_id(conn, _NUMBER, {"space": space, "id": record_id}, space, [record_id])
+    if not found:
         raise NotFoundError(f"before must be the id of a stored {record_type}, got {shown(record_id)}")
+    number: int = found[0].record_no
     return number
 
 
@@ -123,11 +135,8 @@ def _list_statement(user: str, agent: str, thread: str, by_id: bool, any_memory:
     statement = _BASE.where(
         records.c.record_type.in_(MEMORY_TYPES) if any_memory else records.c.record_type == bindparam("type")
     )
-    if user == "none":
-        statement = statement.where(records.c.user_no == NO_USER)
-    elif user == "id":
-        number = select(scopes.c.user_no).where(scopes.c.user_id == bindparam("user")).scalar_subquery()
-        statement = statement.where(records.c.user_no == number)
+    if user:
+        statement = statement.where(records.c.user_no == bindparam("user"))
     for shape, column, name in (
         (agent, records.c.agent_id, "agent"),
         (thread, records.c.thread_id, "thread"),
@@ -175,7 +184,9 @@ def list_messages(conn: Connection, query: MessageQuery) -> list[MessageRecord]:
         "end_no": 2**62 if query.end_seq_no is None else query.end_seq_no,
         "page": -1 if query.last_n is None else query.last_n,
     }
-    rows = conn.execute(_MESSAGES if query.last_n is None else _LAST_MESSAGES, values).all()
+    statement = _MESSAGES if query.last_n is None else _LAST_MESSAGES
+    users = users_of_threads(conn, [query.thread_id])
+    rows = conn.execute(of_users(conn, statement, records, users), values).all()
     found = records_from_rows(
         conn, sorted(rows, key=lambda row: row.record_no), include_bytes=query.include_bytes
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +15,7 @@ from hitherto.records import MEMORY_TYPES, RECORD_CLASSES, SEARCHABLE_TYPES, Rec
 from hitherto.store.checks import json_text
 from hitherto.store.index_text import message_words
 from hitherto.store.requests import NewRecord
+from hitherto.store.sql.divided import Owners, of_users
 from hitherto.store.sql.tables import chunk_texts, images, records, scopes
 
 if TYPE_CHECKING:
@@ -244,9 +245,23 @@ def slices(values: Sequence[Any], size: int = BATCH) -> Iterator[Sequence[Any]]:
         yield values[start : start + size]
 
 
-def rows_by_no(conn: Connection, record_nos: Sequence[int]) -> dict[int, Row[Any]]:
-    """Return stored rows by their number."""
-    return {row.record_no: row for nos in slices(record_nos) for row in conn.execute(_BY_NO, {"nos": nos})}
+def rows_by_no(
+    conn: Connection, record_nos: Sequence[int], users: Collection[int] | None = None
+) -> dict[int, Row[Any]]:
+    """Return stored rows by their number.
+
+    Args:
+        conn: The connection.
+        record_nos: The numbers.
+        users: The numbers of the users whose they are, where these are known.
+    """
+    statement = of_users(conn, _BY_NO, records, users)
+    return {row.record_no: row for nos in slices(record_nos) for row in conn.execute(statement, {"nos": nos})}
+
+
+def owners_of(rows: Iterable[Any]) -> dict[int, int]:
+    """Return the numbers of records with those of their users."""
+    return {row.record_no: row.user_no for row in rows}
 
 
 def records_from_rows(
@@ -263,33 +278,38 @@ def records_from_rows(
     parts: dict[str, dict[str, bytes]] = {}
     whole: dict[int, bytes] = {}
     if include_bytes:
+        users = {row.user_no for row in found}
+        of_parts = of_users(conn, of_users(conn, _PART_BYTES, records, users), images, users)
+        of_images = of_users(conn, _IMAGE_BYTES, images, users)
         messages = [row.id for row in found if row.content_form == "parts"]
         for ids in slices(messages):
-            for message_id, part_id, data in conn.execute(_PART_BYTES, {"ids": ids}):
+            for message_id, part_id, data in conn.execute(of_parts, {"ids": ids}):
                 parts.setdefault(message_id, {})[part_id] = data
         for nos in slices([row.record_no for row in found if row.record_type == "image"]):
-            whole.update((no, data) for no, data in conn.execute(_IMAGE_BYTES, {"nos": nos}))
+            whole.update((no, data) for no, data in conn.execute(of_images, {"nos": nos}))
     return [
         record_from_row(row, user_id=row.user_id, image=whole.get(row.record_no), parts=parts.get(row.id))
         for row in found
     ]
 
 
-def fetch_records(conn: Connection, record_nos: Sequence[int]) -> dict[int, Record]:
+def fetch_records(conn: Connection, owners: Owners) -> dict[int, Record]:
     """Return records by their number, without bytes.
 
     Args:
         conn: The connection.
-        record_nos: The numbers; those that are not stored are left out.
+        owners: The numbers, with those of their users; what is not stored is left out.
     """
-    return {no: record_from_row(row, user_id=row.user_id) for no, row in rows_by_no(conn, record_nos).items()}
+    rows = rows_by_no(conn, list(owners), set(owners.values()))
+    return {no: record_from_row(row, user_id=row.user_id) for no, row in rows.items()}
 
 
-def stored_texts(conn: Connection, record_nos: Sequence[int]) -> dict[int, tuple[str, ...]]:
+def stored_texts(conn: Connection, owners: Owners) -> dict[int, tuple[str, ...]]:
     """Return the texts that are stored apart from the content, for the records that have such."""
     found: dict[int, list[str]] = {}
-    for nos in slices(record_nos):
-        for record_no, text in conn.execute(_TEXTS, {"nos": nos}):
+    statement = of_users(conn, _TEXTS, chunk_texts, set(owners.values()))
+    for nos in slices(list(owners)):
+        for record_no, text in conn.execute(statement, {"nos": nos}):
             found.setdefault(record_no, []).append(text)
     return {record_no: tuple(texts) for record_no, texts in found.items()}
 
@@ -302,7 +322,7 @@ def index_rows(conn: Connection, rows: Sequence[Row[Any]]) -> list[IndexRow]:
         rows: Rows with RECORD_COLUMNS.
     """
     searchable = [row for row in rows if row.searchable]
-    texts = stored_texts(conn, [row.record_no for row in searchable])
+    texts = stored_texts(conn, owners_of(searchable))
     return [
         IndexRow(
             **{name: getattr(row, name) for name in _INDEX_COLUMNS},

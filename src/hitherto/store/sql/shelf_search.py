@@ -36,8 +36,6 @@ if TYPE_CHECKING:
 
 DEFAULT_CACHE_BYTES = 256 * 2**20
 _USER_NO = "SELECT user_no FROM scopes WHERE user_id = ?"
-_THREAD_USERS = "SELECT DISTINCT user_no FROM records WHERE thread_id = ? LIMIT 2"
-_IDS = "SELECT record_no, record_type, id FROM records WHERE "
 
 
 def _row_type() -> Any:  # a named tuple whose fields only the table knows
@@ -145,7 +143,7 @@ class ShelfSearch:
             query: What is searched.
         """
         driver = self._sql.driver(conn)
-        exists, user_no = _scope_user(driver, query)
+        exists, user_no = _scope_user(self._sql, driver, query)
         if not exists:
             return []
         if self._pid != os.getpid():
@@ -171,7 +169,7 @@ class ShelfSearch:
             count = max(count, ranked.rows.size) * _WIDEN
 
 
-def _scope_user(driver: Driver, query: StoreQuery) -> tuple[bool, int | None]:
+def _scope_user(sql: IndexSql, driver: Driver, query: StoreQuery) -> tuple[bool, int | None]:
     """Return whether the scope can hold anything, and the one user that it is in; None for several."""
     user, thread = query.scope.user, query.scope.thread
     if user.exact:
@@ -180,7 +178,7 @@ def _scope_user(driver: Driver, query: StoreQuery) -> tuple[bool, int | None]:
         row = driver.execute(_USER_NO, (user.id,)).fetchone()
         return (False, None) if row is None else (True, row[0])
     if thread.exact and thread.id is not None:
-        rows = driver.execute(_THREAD_USERS, (thread.id,)).fetchall()
+        rows = driver.execute(sql.thread_users, (thread.id,)).fetchall()
         return (False, None) if not rows else (True, rows[0][0] if len(rows) == 1 else None)
     return True, None
 
@@ -197,25 +195,32 @@ def _choose(
 ) -> tuple[list[int], dict[int, Record]]:
     """Return the places of the hits in their order, and the records of at least those that are wanted."""
     numbers = shelf.columns.record_no[ranked.rows].tolist()
-    places = [place for place, matches in enumerate(metadata.among(numbers)) if matches]
+    users = shelf.columns.user_no[ranked.rows].tolist()
+    places = [place for place, matches in enumerate(metadata.among(numbers, users)) if matches]
     found: dict[int, Record] = {}
     scores = np.round(ranked.fused.scores[ranked.places], DIGITS).tolist()
-    keys = _ids(sql, driver, [numbers[place] for place in places]) if len(places) > 4 * query.k else None
+    keys = None
+    if len(places) > 4 * query.k:
+        keys = {number: tuple(key) for number, *key in sql.ids(driver, *_among(places, numbers, users))}
     if keys is None:
-        found = _fetch(sql, driver, [numbers[place] for place in places])
+        found = _fetch(sql, driver, *_among(places, numbers, users))
         keys = {number: (record.record_type, record.id) for number, record in found.items()}
     places = [place for place in places if numbers[place] in keys]
     preferred = _preferred(driver, shelf, query, ranked)
     places.sort(key=lambda place: (-scores[place], -len(preferred[place]), keys[numbers[place]]))
     places = places[: query.k]
     if not found:
-        found = _fetch(sql, driver, [numbers[place] for place in places])
+        found = _fetch(sql, driver, *_among(places, numbers, users))
     return places, found
 
 
-def _fetch(sql: IndexSql, driver: Driver, numbers: Sequence[int]) -> dict[int, Record]:
+def _among(places: Sequence[int], *columns: Sequence[int]) -> list[list[int]]:
+    return [[column[place] for place in places] for column in columns]
+
+
+def _fetch(sql: IndexSql, driver: Driver, numbers: Sequence[int], users: Sequence[int]) -> dict[int, Record]:
     """Return records by number."""
-    rows = map(_Row._make, driver.execute(sql.fetch, (sql.pack_numbers(numbers),)))
+    rows = map(_Row._make, sql.fetch(driver, numbers, users))
     return {row.record_no: record_from_row(row, user_id=row.user_id) for row in rows}
 
 
@@ -229,20 +234,15 @@ class _Metadata:
         self.passing = None if wanted is None else sql.passing(conn, wanted, user_no)
         self._known: dict[int, bool] = {}
 
-    def among(self, numbers: Sequence[int]) -> list[bool]:
+    def among(self, numbers: Sequence[int], users: Sequence[int]) -> list[bool]:
         """Return of each record whether its metadata match."""
         if self._wanted is None:
             return [True] * len(numbers)
-        new = [number for number in numbers if number not in self._known]
+        new = {number: user for number, user in zip(numbers, users, strict=True) if number not in self._known}
         if new:
-            allowed = self._sql.matching(self._conn, self._wanted, new)
+            allowed = self._sql.matching(self._conn, self._wanted, list(new), list(new.values()))
             self._known.update((number, number in allowed) for number in new)
         return [self._known[number] for number in numbers]
-
-
-def _ids(sql: IndexSql, driver: Driver, numbers: Sequence[int]) -> dict[int, tuple[str, str]]:
-    rows = driver.execute(_IDS + sql.among, (sql.pack_numbers(numbers),))
-    return {number: (record_type, record_id) for number, record_type, record_id in rows}
 
 
 def _preferred(driver: Driver, shelf: Shelf, query: StoreQuery, ranked: Ranked) -> list[tuple[str, ...]]:

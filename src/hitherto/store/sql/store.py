@@ -31,7 +31,7 @@ from hitherto.store.requests import (
     StoreHit,
     StoreQuery,
 )
-from hitherto.store.sql import erase, expand, fingerprint, links, numbers, read, rows, statistics
+from hitherto.store.sql import divided, erase, expand, fingerprint, links, numbers, read, rows, statistics
 from hitherto.store.sql.index_sql import IndexSql
 from hitherto.store.sql.jobs import SqlJobs
 from hitherto.store.sql.search_index import SearchIndex
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 REEMBED_BATCH = 256
 T = TypeVar("T")
 
-_MEMORY_NOS = select(records.c.id, records.c.record_no).where(
+_MEMORY_NOS = select(records.c.id, records.c.record_no, records.c.user_no).where(
     records.c.id_space == "memory", records.c.id.in_(bindparam("ids", expanding=True))
 )
 _SEARCHABLE_AFTER = (
@@ -204,9 +204,9 @@ class SqlMemoryStore(MemoryStore):
             if not query.num_hops or not query.max_linked_results or not memories:
                 return hits
             found = {
-                row.id: row.record_no
+                row.id: (row.record_no, row.user_no)
                 for ids in rows.slices(memories)
-                for row in conn.execute(_MEMORY_NOS, {"ids": ids})
+                for row in divided.rows_by_id(conn, _MEMORY_NOS, {"ids": ids}, "memory", ids)
             }
             return expand.expand_hits(conn, hits, query, found)
 
@@ -278,7 +278,7 @@ class SqlMemoryStore(MemoryStore):
             with self._read() as conn:
                 found = conn.execute(_SEARCHABLE_AFTER, {"after": after, "most": REEMBED_BATCH}).all()
                 stored = rows.records_from_rows(conn, found)
-                texts = rows.stored_texts(conn, [row.record_no for row in found])
+                texts = rows.stored_texts(conn, rows.owners_of(found))
             if not found:
                 break
             made = self._embedded_again(found, stored, texts)
@@ -332,7 +332,7 @@ def _put_vectors(
     conn: Connection, index: SearchIndex, found: Sequence[Any], made: Sequence[NewRecord], after: int
 ) -> None:
     # What was deleted or changed meanwhile is left out: a change has embedded it already.
-    now = rows.rows_by_no(conn, [row.record_no for row in found])
+    now = rows.rows_by_no(conn, [row.record_no for row in found], {row.user_no for row in found})
     current = [
         (row, record)
         for row, record in zip(found, made, strict=True)

@@ -14,10 +14,11 @@ from hitherto.notset import NOT_SET
 from hitherto.records import MEMORY_TYPES
 from hitherto.store.checks import json_text
 from hitherto.store.requests import Chunk, NewRecord, RecordChanges
+from hitherto.store.sql.divided import of_users
 from hitherto.store.sql.erase import delete_rows, find_live
 from hitherto.store.sql.lifecycle import recalculate, touch
 from hitherto.store.sql.numbers import change_scopes
-from hitherto.store.sql.rows import content_columns, content_from_columns, index_rows, rows_by_no
+from hitherto.store.sql.rows import content_columns, content_from_columns, index_rows, owners_of, rows_by_no
 from hitherto.store.sql.tables import chunk_texts, images, records
 from hitherto.store.sql.write import insert_images, insert_records, insert_texts
 
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 
     from hitherto.store.sql.search_index import SearchIndex
 
-_IMAGES_OF = select(records.c.id, records.c.record_no, records.c.expires_at).where(
+_IMAGES_OF = select(records.c.id, records.c.record_no, records.c.user_no, records.c.expires_at).where(
     records.c.message_id == bindparam("message_id")
 )
 _DELETE_TEXTS = delete(chunk_texts).where(chunk_texts.c.record_no == bindparam("no"))
@@ -44,24 +45,26 @@ def update_record(conn: Connection, index: SearchIndex, changes: RecordChanges, 
         changes: What to change.
         now: The present time.
     """
-    number = find_live(conn, changes.record_type, changes.id, now=now)
-    if number is None:
+    key = find_live(conn, changes.record_type, changes.id, now=now)
+    if key is None:
         return 0
-    row = rows_by_no(conn, [number])[number]
+    number, user = key
+    row = rows_by_no(conn, [number], [user])[number]
     if changes.expected_revision is not None and _revision(row) != changes.expected_revision:
         return 0
     columns = _columns(changes)
     if changes.chunks is not NOT_SET:
         _forget(conn, index, row)
     if columns:
-        conn.execute(update(records).where(records.c.record_no == number).values(columns))
+        changing = update(records).where(records.c.record_no == number).values(columns)
+        conn.execute(of_users(conn, changing, records, [user]))
     if changes.chunks is not NOT_SET:
-        _index_again(conn, index, number, changes.chunks)
+        _index_again(conn, index, row, changes.chunks)
     elif columns.keys() & {"status", "expires_at"}:
-        touch(conn, index, [number])
+        touch(conn, index, {number: user})
     _change_images(conn, index, row, changes, now=now)
     if row.record_type in MEMORY_TYPES and columns.keys() & {"status", "metadata"}:
-        recalculate(conn, index, [number])
+        recalculate(conn, index, {number: user})
     return 1
 
 
@@ -75,10 +78,10 @@ def _change_images(
     conn: Connection, index: SearchIndex, row: Row[Any], changes: RecordChanges, *, now: datetime
 ) -> None:
     if changes.image is not NOT_SET:
-        conn.execute(_DELETE_IMAGE, {"no": row.record_no})
-        insert_images(conn, [(row.record_no, changes.image)])
+        conn.execute(of_users(conn, _DELETE_IMAGE, images, [row.user_no]), {"no": row.record_no})
+        insert_images(conn, [(row._asdict(), changes.image)])
     if changes.images is not NOT_SET:
-        _sync_images(conn, index, row.record_no, changes.images, now=now)
+        _sync_images(conn, index, row, changes.images, now=now)
     if changes.expires_at is not NOT_SET and row.record_type == "message":
         _expire_images(conn, index, row, changes.expires_at)
 
@@ -109,10 +112,11 @@ def _revision(row: Row[Any]) -> int:
     return revision if isinstance(revision, int) else 0
 
 
-def _index_again(conn: Connection, index: SearchIndex, number: int, chunks: Sequence[Chunk]) -> None:
-    row = rows_by_no(conn, [number])[number]
-    conn.execute(_DELETE_TEXTS, {"no": number})
-    insert_texts(conn, [(number, chunks, content_from_columns(row.content, row.content_form))])
+def _index_again(conn: Connection, index: SearchIndex, before: Row[Any], chunks: Sequence[Chunk]) -> None:
+    number, users = before.record_no, [before.user_no]
+    row = rows_by_no(conn, [number], users)[number]
+    conn.execute(of_users(conn, _DELETE_TEXTS, chunk_texts, users), {"no": number})
+    insert_texts(conn, [(row._asdict(), chunks, content_from_columns(row.content, row.content_form))])
     indexed = [
         replace(found, vectors=tuple(chunk.vector for chunk in chunks)) for found in index_rows(conn, [row])
     ]
@@ -121,12 +125,12 @@ def _index_again(conn: Connection, index: SearchIndex, number: int, chunks: Sequ
 
 
 def _sync_images(
-    conn: Connection, index: SearchIndex, message_no: int, wanted: Sequence[NewRecord], *, now: datetime
+    conn: Connection, index: SearchIndex, before: Row[Any], wanted: Sequence[NewRecord], *, now: datetime
 ) -> None:
-    message = rows_by_no(conn, [message_no])[message_no]
-    stored = {row.id: row for row in conn.execute(_IMAGES_OF, {"message_id": message.id})}
+    message = rows_by_no(conn, [before.record_no], [before.user_no])[before.record_no]
+    stored = {row.id: row for row in _images_of(conn, message)}
     kept = {image.id for image in wanted}
-    delete_rows(conn, index, [row.record_no for image_id, row in stored.items() if image_id not in kept])
+    delete_rows(conn, index, owners_of(row for image_id, row in stored.items() if image_id not in kept))
     for image in wanted:
         if image.id in stored:
             update_record(conn, index, _image_changes(image), now=now)
@@ -162,11 +166,17 @@ def _owned(image: NewRecord, message: Row[Any], *, now: datetime) -> NewRecord:
 def _expire_images(
     conn: Connection, index: SearchIndex, message: Row[Any], expires_at: datetime | None
 ) -> None:
-    numbers = [row.record_no for row in conn.execute(_IMAGES_OF, {"message_id": message.id})]
-    if numbers:
-        conn.execute(
+    owners = owners_of(_images_of(conn, message))
+    if owners:
+        changing = (
             update(records)
-            .where(records.c.record_no.in_(numbers))
+            .where(records.c.record_no.in_(list(owners)))
             .values(expires_at=None if expires_at is None else format_time(expires_at))
         )
-        touch(conn, index, numbers)
+        conn.execute(of_users(conn, changing, records, set(owners.values())))
+        touch(conn, index, owners)
+
+
+def _images_of(conn: Connection, message: Row[Any]) -> Sequence[Any]:
+    wanted = of_users(conn, _IMAGES_OF, records, [message.user_no])
+    return conn.execute(wanted, {"message_id": message.id}).all()

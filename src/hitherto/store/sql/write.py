@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import bindparam, insert, select
@@ -11,6 +11,7 @@ from sqlalchemy import bindparam, insert, select
 from hitherto.errors import AlreadyStoredError, ConflictError, shown
 from hitherto.lifetime import format_time
 from hitherto.store.requests import Chunk, NewRecord
+from hitherto.store.sql.divided import insert_rows, note_records, rows_by_id
 from hitherto.store.sql.erase import delete_rows
 from hitherto.store.sql.numbers import change_scopes, take, user_numbers
 from hitherto.store.sql.rows import (
@@ -20,6 +21,7 @@ from hitherto.store.sql.rows import (
     id_space,
     index_row,
     owner_id,
+    owners_of,
     row_from_record,
     slices,
 )
@@ -38,8 +40,6 @@ _TAKEN = (
     .where(records.c.id_space == bindparam("space"), records.c.id.in_(bindparam("ids", expanding=True)))
 )
 _INSERT_RECORDS = insert(records)
-_INSERT_TEXTS = insert(chunk_texts)
-_INSERT_IMAGES = insert(images)
 
 
 def insert_records(
@@ -62,43 +62,47 @@ def insert_records(
     """
     _free_ids(conn, index, new, now=now)
     numbers = user_numbers(conn, (owner_id(record) for record in new))
-    first = take(conn, "record_no", len(new))
     rows = [
-        row_from_record(record, record_no=first + place, user_no=numbers[owner_id(record)])
-        for place, record in enumerate(new)
+        row_from_record(record, record_no=record_no, user_no=numbers[owner_id(record)])
+        for record_no, record in zip(take(conn, "record_no", len(new)), new, strict=True)
     ]
     version = change_scopes(conn, Counter(row["user_no"] for row in rows))
     conn.execute(_INSERT_RECORDS, rows)
-    insert_images(conn, [(row["record_no"], record.image) for row, record in zip(rows, new, strict=True)])
+    note_records(conn, rows)
+    insert_images(conn, [(row, record.image) for row, record in zip(rows, new, strict=True)])
     indexed = [(row, record) for row, record in zip(rows, new, strict=True) if record.chunks]
-    insert_texts(conn, [(row["record_no"], record.chunks, record.content) for row, record in indexed])
+    insert_texts(conn, [(row, record.chunks, record.content) for row, record in indexed])
     if indexed:
         index.add(conn, [index_row(row, record) for row, record in indexed], version)
     return [record.id for record in new]
 
 
-def insert_texts(conn: Connection, indexed: Sequence[tuple[int, Sequence[Chunk], Any]]) -> None:
+def insert_texts(conn: Connection, indexed: Sequence[tuple[Mapping[str, Any], Sequence[Chunk], Any]]) -> None:
     """Store the texts that are indexed for records, where they do not follow from the content.
 
     Args:
         conn: A connection in a write transaction.
-        indexed: For each record its number, chunks and content.
+        indexed: For each record its columns, chunks and content.
     """
     rows = [
-        {"record_no": record_no, "chunk_no": chunk_no, "text": chunk.text}
-        for record_no, chunks, content in indexed
+        {**_key(row), "chunk_no": chunk_no, "text": chunk.text}
+        for row, chunks, content in indexed
         if tuple(chunk.text for chunk in chunks) != derived_texts(content)
         for chunk_no, chunk in enumerate(chunks)
     ]
     if rows:
-        conn.execute(_INSERT_TEXTS, rows)
+        insert_rows(conn, chunk_texts, rows)
 
 
-def insert_images(conn: Connection, data: Sequence[tuple[int, bytes | None]]) -> None:
-    """Store the bytes of images, where there are any."""
-    rows = [{"record_no": record_no, "bytes": value} for record_no, value in data if value is not None]
+def insert_images(conn: Connection, data: Sequence[tuple[Mapping[str, Any], bytes | None]]) -> None:
+    """Store the bytes of images, where there are any, for records of which the columns are given."""
+    rows = [{**_key(row), "bytes": value} for row, value in data if value is not None]
     if rows:
-        conn.execute(_INSERT_IMAGES, rows)
+        insert_rows(conn, images, rows)
+
+
+def _key(row: Mapping[str, Any]) -> dict[str, int]:
+    return {"user_no": row["user_no"], "record_no": row["record_no"]}
 
 
 def _free_ids(conn: Connection, index: SearchIndex, new: Sequence[NewRecord], *, now: datetime) -> None:
@@ -110,7 +114,7 @@ def _free_ids(conn: Connection, index: SearchIndex, new: Sequence[NewRecord], *,
         row
         for space, wanted in ids.items()
         for piece in slices(wanted)
-        for row in conn.execute(_TAKEN, {"space": space, "ids": piece})
+        for row in rows_by_id(conn, _TAKEN, {"space": space, "ids": piece}, space, piece)
     ]
     if not taken:
         return
@@ -118,7 +122,7 @@ def _free_ids(conn: Connection, index: SearchIndex, new: Sequence[NewRecord], *,
     live = [row for row in taken if row.expires_at is None or row.expires_at > moment]
     if live:
         raise _conflict(live, by_key)
-    delete_rows(conn, index, [row.record_no for row in taken])
+    delete_rows(conn, index, owners_of(taken))
 
 
 def _conflict(live: Sequence[Row[Any]], by_key: dict[tuple[str, str], NewRecord]) -> ConflictError:

@@ -12,7 +12,8 @@ from sqlalchemy import ColumnElement, Table, bindparam, column, func, select, tr
 from sqlalchemy.dialects import sqlite
 
 from hitherto.store.sql.entries import INTO_ENTRIES
-from hitherto.store.sql.index_sql import Driver, IndexSql, Key
+from hitherto.store.sql.index_sql import Cursor, Driver, IndexSql, Key
+from hitherto.store.sql.migrate import Creation
 from hitherto.store.sql.rows import RECORD_COLUMNS
 from hitherto.store.sql.tables import records, scopes
 from hitherto.store.sql.where import filter_condition
@@ -34,12 +35,32 @@ INDEX_DDL: Final = (
     "CREATE INDEX IF NOT EXISTS ix_entries_version ON entries (user_no, version)",
 )
 """What SQLite has beside the tables that all SQL backends share."""
+CREATION: Final = Creation(INDEX_DDL)
 
 _ONE_VECTOR: Final = "SELECT vector FROM vectors WHERE user_no = ? AND record_no = ? AND chunk_no = ?"
 _AMONG: Final = records.c.record_no.in_(
     select(func.json_each(bindparam("numbers")).table_valued(column("value")).c.value)
 )
 _CANDIDATES: Final = select(records.c.record_no, records.c.metadata).where(_AMONG)
+
+
+_IDS: Final = (
+    "SELECT record_no, record_type, id FROM records WHERE record_no IN (SELECT value FROM json_each(?))"
+)
+_FETCH: Final = str(
+    select(*RECORD_COLUMNS)
+    .join(scopes, scopes.c.user_no == records.c.user_no)
+    .where(_AMONG)
+    .compile(dialect=sqlite.dialect())
+)
+
+
+def _ids(driver: Driver, numbers: Sequence[int], users: Sequence[int]) -> Cursor:
+    return driver.execute(_IDS, (json.dumps(numbers),))
+
+
+def _fetch(driver: Driver, numbers: Sequence[int], users: Sequence[int]) -> Cursor:
+    return driver.execute(_FETCH, (json.dumps(numbers),))
 
 
 def _driver(conn: Connection) -> sqlite3.Connection:
@@ -67,7 +88,7 @@ def _stored_bytes(dimension: int) -> int:
     return 4 * dimension
 
 
-def _matching(conn: Connection, wanted: Filter, numbers: Sequence[int]) -> set[int]:
+def _matching(conn: Connection, wanted: Filter, numbers: Sequence[int], users: Sequence[int]) -> set[int]:
     condition = filter_condition(wanted, records.c.metadata)
     rows = conn.execute(_CANDIDATES.where(condition.clause), {"numbers": json.dumps(numbers)}).all()
     if condition.exact:
@@ -93,20 +114,17 @@ SQLITE_INDEX: Final = IndexSql(
     put_vector="INSERT OR REPLACE INTO vectors (user_no, record_no, chunk_no, vector) VALUES (?, ?, ?, ?)",
     vector="v.vector",
     vector_bytes="length(vector)",
-    among="record_no IN (SELECT value FROM json_each(?))",
-    fetch=str(
-        select(*RECORD_COLUMNS)
-        .join(scopes, scopes.c.user_no == records.c.user_no)
-        .where(_AMONG)
-        .compile(dialect=sqlite.dialect())
-    ),
+    ids=_ids,
+    fetch=_fetch,
+    thread_users="SELECT DISTINCT user_no FROM records WHERE thread_id = ? LIMIT 2",
     driver=_driver,
-    pack_numbers=json.dumps,
     pack_vector=_pack_vector,
     unpack_vectors=_unpack_vectors,
     some_vectors=_some_vectors,
     stored_bytes=_stored_bytes,
     after_copy=(),
+    copied={},
+    set_counter="UPDATE counters SET value = ? WHERE name = ?",
     matching=_matching,
     passing=_passing,
     narrow=_narrow,

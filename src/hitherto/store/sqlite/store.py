@@ -28,7 +28,7 @@ from hitherto.store.sql.store import SqlMemoryStore
 from hitherto.store.sql.tables import SCHEMA_VERSION
 from hitherto.store.sqlite.engine import Durability, SqliteEngine, warn_of_wal_reset_race
 from hitherto.store.sqlite.errors import translate_errors
-from hitherto.store.sqlite.index import INDEX_DDL, SQLITE_INDEX
+from hitherto.store.sqlite.index import CREATION, SQLITE_INDEX
 
 if TYPE_CHECKING:
     from hitherto.models.base import Embedder
@@ -142,7 +142,7 @@ class SQLiteStore(SqlMemoryStore):
                 check_current(stored_version(conn), self._where)
             return
         with self._write() as conn:
-            prepare(conn, policy, index_ddl=INDEX_DDL, where=self._where)
+            prepare(conn, policy, creation=CREATION, where=self._where)
 
     def _is_current(self) -> bool:
         from sqlalchemy.exc import OperationalError
