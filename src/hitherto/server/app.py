@@ -108,6 +108,7 @@ def create_app(
     openapi.publish(app, with_users=authenticator is not None)
     for kind in (Problem, HithertoError, Exception):
         app.add_exception_handler(kind, on_error)
+    app.add_exception_handler(405, _other_method)
     app.state.metrics = metrics
     app.add_middleware(
         Door, authenticator=authenticator, audit=written, metrics=metrics, local_only=local_only
@@ -131,6 +132,14 @@ def check_store(memory: AgentMemory) -> SqlMemoryStore:
             f"the server needs a store on SQLite or PostgreSQL, got {shown(store)}", argument="memory"
         )
     return store
+
+
+async def _other_method(request: Request, _: Exception) -> Response:
+    """Answer a method that HTTP knows nothing of, or that no route takes."""
+    try:
+        return await _no_route(request, request.scope["path"])
+    except PlainProblem as problem:
+        return await on_error(request, problem)
 
 
 async def _no_route(request: Request, path: str) -> Response:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import math
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
@@ -12,6 +14,9 @@ from hitherto.server.problems import Problem, illegal
 
 MOST_DEPTH: Final = 100
 """How deep objects and arrays may be nested; a deeper document cannot be read back by all clients."""
+
+MOST_DIGITS: Final = 309
+"""How many digits a whole number may have: more than any that clients can read as a floating-point number."""
 
 _TOKENS: Final[tuple[tuple[type, str], ...]] = (
     (bool, "VALUE_BOOLEAN"),
@@ -50,7 +55,7 @@ class NewMessage:
 
 
 def parse_json(raw: bytes, *, kind: str = "json_parse_exception") -> Any:
-    """Read a body; strictly: no key twice, no NaN, nothing that is no Unicode text.
+    """Read a body; strictly: no key twice, no NaN, no number without end, nothing that is no Unicode text.
 
     Args:
         raw: The body.
@@ -65,7 +70,13 @@ def parse_json(raw: bytes, *, kind: str = "json_parse_exception") -> Any:
     """
     try:
         text = raw.decode("utf-8")
-        value = json.loads(text, object_pairs_hook=_unique, parse_constant=_refuse_constant)
+        value = json.loads(
+            text,
+            object_pairs_hook=_unique,
+            parse_constant=_refuse_constant,
+            parse_int=_whole_number,
+            parse_float=_number,
+        )
     except UnicodeDecodeError as error:
         raise Problem(400, kind, f"the body is not UTF-8: byte {error.start} {error.reason}") from None
     except json.JSONDecodeError as error:
@@ -191,14 +202,26 @@ def merged(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) < len(pairs):
-        keys = [key for key, _ in pairs]
-        twice = next(key for key in keys if keys.count(key) > 1)
+        twice = next(key for key, count in Counter(key for key, _ in pairs).items() if count > 1)
         raise ValueError(f"Duplicate field {twice!r}")
     return found
 
 
 def _refuse_constant(name: str) -> None:
     raise ValueError(f"{name} is no number of JSON")
+
+
+def _whole_number(text: str) -> int:
+    if len(text) > MOST_DIGITS:
+        raise ValueError(f"a number has {len(text)} digits, more than {MOST_DIGITS}")
+    return int(text)
+
+
+def _number(text: str) -> float:
+    value = float(text)
+    if math.isinf(value):
+        raise ValueError(f"{shown(text)} is too large for a number")
+    return value
 
 
 def _check(value: Any, kind: str) -> None:

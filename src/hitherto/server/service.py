@@ -21,6 +21,7 @@ from hitherto.server.bodies import NewMemory, NewMessage, merged, parse_json
 from hitherto.server.dsl.body import SearchBody, parse_search
 from hitherto.server.dsl.documents import Document
 from hitherto.server.dsl.fields import MEMORIES, MESSAGES, IndexMapping
+from hitherto.server.dsl.patience import MOST_SECONDS, patience
 from hitherto.server.dsl.run import Result, run, terms_of
 from hitherto.server.dsl.tree import Neural, Term
 from hitherto.server.index.documents import INTERACTION, MEMORY_INDEX, MESSAGE_INDEX, metadata_of
@@ -306,17 +307,18 @@ class MemoryService:
         now: datetime,
     ) -> Result:
         statistics = self.index.statistics(reader)
-        statistics.prefetch(terms_of(body, mapping, scope=scope, profile=self.profile, now=now))
-        return run(
-            body,
-            documents,
-            statistics,
-            mapping=mapping,
-            now=now,
-            scope=scope,
-            profile=self.profile,
-            neural=lambda clause: near[clause],
-        )
+        with patience(MOST_SECONDS):
+            statistics.prefetch(terms_of(body, mapping, scope=scope, profile=self.profile, now=now))
+            return run(
+                body,
+                documents,
+                statistics,
+                mapping=mapping,
+                now=now,
+                scope=scope,
+                profile=self.profile,
+                neural=lambda clause: near[clause],
+            )
 
     # ------------------------------------------------------------------ the server itself
 

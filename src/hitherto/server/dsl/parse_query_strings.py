@@ -17,13 +17,15 @@ from hitherto.server.dsl.query_strings import QueryStrings
 from hitherto.server.dsl.simple_query_strings import FLAGS, SimpleQueryStrings
 
 _TYPES: Final = get_args(tree.MultiMatchType)
+MOST_CHARACTERS: Final = 32_000
+"""How long a text in either language may be: what OpenSearch's search.query.max_query_string_length is by default."""
 _RESERVED: Final = re.compile(r'([+\-=&|><!(){}\[\]^"~*?:\\/])')
 
 
 @parses("query_string")
 def _query_string(parser: QueryParser, value: object) -> tree.Clause:
     given = Parameters("query_string", value)
-    text = given.required_text("query")
+    text = _text(given)
     if given.boolean("escape"):
         text = _RESERVED.sub(r"\\\1", text)
     for key in ("quote_analyzer", "quote_field_suffix", "rewrite", "fuzzy_rewrite"):
@@ -49,7 +51,7 @@ def _query_string(parser: QueryParser, value: object) -> tree.Clause:
 @parses("simple_query_string")
 def _simple_query_string(parser: QueryParser, value: object) -> tree.Clause:
     given = Parameters("simple_query_string", value)
-    text = given.required_text("query")
+    text = _text(given)
     given.text("quote_field_suffix")
     for key in ("analyze_wildcard", "auto_generate_synonyms_phrase_query"):
         given.boolean(key)
@@ -61,6 +63,16 @@ def _simple_query_string(parser: QueryParser, value: object) -> tree.Clause:
     clause = tree.QueryString(text, reader.clause(), boost=given.boost(), name=given.name())
     given.done()
     return clause
+
+
+def _text(given: Parameters) -> str:
+    text = given.required_text("query")
+    if len(text) > MOST_CHARACTERS:
+        raise malformed(
+            f"[{given.clause}] query: Query string length exceeds max allowed length {MOST_CHARACTERS}; "
+            f"actual length: {len(text)}"
+        )
+    return text
 
 
 def _flags(given: Parameters) -> frozenset[str]:

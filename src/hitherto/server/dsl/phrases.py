@@ -5,6 +5,8 @@ from __future__ import annotations
 import heapq
 from collections.abc import Collection, Mapping, Sequence
 
+from hitherto.server.dsl.patience import go_on
+
 Places = Mapping[str, Sequence[int]]
 
 
@@ -101,6 +103,7 @@ class _Sloppy:
         return True
 
     def _advance(self, cursor: _Cursor) -> bool:
+        go_on()
         if not cursor.advance():
             return False
         self._end = max(self._end, cursor.position)

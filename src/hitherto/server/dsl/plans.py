@@ -16,6 +16,7 @@ from hitherto.server.dsl.documents import Document, Statistics
 from hitherto.server.dsl.errors import DslError, ShardError
 from hitherto.server.dsl.fields import IndexMapping
 from hitherto.server.dsl.parse import MAX_CLAUSES, required
+from hitherto.server.dsl.patience import go_on
 from hitherto.server.dsl.scoring import Profile, added, f32
 
 Scorer: TypeAlias = Callable[[Document], "float | None"]
@@ -88,6 +89,7 @@ class Plan:
         Raises:
             DslError: If the clause does not fit the index.
         """
+        go_on()
         return _PLANNERS[type(clause)](self, clause, f32(boost * clause.boost))
 
     def vocabulary(self, field: str) -> tuple[str, ...]:

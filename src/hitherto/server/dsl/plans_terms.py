@@ -14,6 +14,7 @@ from hitherto.server.dsl.documents import Document, as_text
 from hitherto.server.dsl.errors import ShardError
 from hitherto.server.dsl.fields import Kind
 from hitherto.server.dsl.parse_regexps import regular_expression
+from hitherto.server.dsl.patience import go_on
 from hitherto.server.dsl.plans import Plan, Scorer, constant, nothing, plans
 from hitherto.server.dsl.scoring import Bm25, f32, idf
 
@@ -316,6 +317,7 @@ def term_test(plan: Plan, field: str, test: Callable[[str], bool], boost: float)
         for term in document.terms(field, kind):
             passed = known.get(term)
             if passed is None:
+                go_on()
                 passed = known[term] = test(term)
             if passed:
                 return True

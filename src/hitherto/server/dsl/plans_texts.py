@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import islice
 
 from hitherto.server.dsl import tree
 from hitherto.server.dsl.analysis import ANALYZERS, Analyzer
@@ -10,7 +11,8 @@ from hitherto.server.dsl.automata import distance
 from hitherto.server.dsl.documents import as_text
 from hitherto.server.dsl.errors import ShardError
 from hitherto.server.dsl.fields import Kind
-from hitherto.server.dsl.parse import required
+from hitherto.server.dsl.parse import MAX_CLAUSES, required
+from hitherto.server.dsl.patience import go_on
 from hitherto.server.dsl.plans import (
     Plan,
     Scorer,
@@ -68,7 +70,7 @@ def words(plan: Plan, field: str, query: tree.Scalar, how: tree.Matching) -> lis
     kind = plan.mapping.kind(field)
     if kind in {Kind.DATE, Kind.LONG, Kind.ID, Kind.INDEX, None}:
         return None
-    found = [token.term for token in _analyzer(plan, field, how)(as_text(query))]
+    found = [token.term for token in islice(_analyzer(plan, field, how)(as_text(query)), MAX_CLAUSES + 1)]
     checked_count(len(found))
     return found
 
@@ -192,6 +194,7 @@ def _near_terms(plan: Plan, field: str, word: str, fuzziness: tree.Fuzziness) ->
     start = word[: fuzziness.prefix_length]
     found: list[tuple[str, float]] = []
     for term in plan.vocabulary(field):
+        go_on()
         if not term.startswith(start):
             continue
         edits = distance(word, term, most, transpositions=fuzziness.transpositions)

@@ -12,6 +12,7 @@ from hitherto.server.dsl.body import SearchBody
 from hitherto.server.dsl.documents import Document, Statistics
 from hitherto.server.dsl.fields import IndexMapping
 from hitherto.server.dsl.highlight import Highlighter
+from hitherto.server.dsl.patience import go_on
 from hitherto.server.dsl.plans import Neighbours, Plan, Scorer, no_neighbours
 from hitherto.server.dsl.scoring import Profile, shortest
 from hitherto.server.dsl.shown_fields import field_values
@@ -165,6 +166,7 @@ def _collect(search: SearchBody, scorer: Scorer, plan: Plan) -> tuple[list[Hit],
     wanted = plan.scorer(search.post_filter) if search.post_filter is not None else None
     found: list[Hit] = []
     for document in sorted(plan.documents, key=lambda document: document.order):
+        go_on()
         score = scorer(document)
         if score is None or (search.min_score is not None and score < search.min_score):
             continue
@@ -188,6 +190,7 @@ def _counted(search: SearchBody, count: int) -> Result:
 def _shown(
     hit: Hit, search: SearchBody, sorter: Sorter, mapping: IndexMapping, *, scored: bool
 ) -> dict[str, Any]:
+    go_on()
     document = hit.document
     shown: dict[str, Any] = {
         "_index": mapping.index,

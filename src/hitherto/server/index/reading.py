@@ -146,6 +146,8 @@ class Reader:
 
     def memory(self, memory_id: str) -> StoredMemory | None:
         """Return a memory, or None."""
+        if "\0" in memory_id:
+            return None  # PostgreSQL takes no such text, not even to compare it
         found = self._memories(_MEMORY, {"id": memory_id})
         return found[0] if found else None
 
@@ -165,6 +167,8 @@ class Reader:
 
     def message(self, message_id: str) -> StoredMessage | None:
         """Return a message or trace, or None."""
+        if "\0" in message_id:
+            return None
         found = self._messages(_MESSAGE, {"id": message_id})
         return found[0] if found else None
 
