@@ -83,20 +83,26 @@ class Door:
         return None
 
     async def _noted(self, scope: Scope, receive: Receive, send: Send) -> None:
-        status = 500
+        noted = False
+
+        def note(status: int) -> None:
+            nonlocal noted
+            action = _ACTIONS.get(getattr(scope.get("endpoint"), "__name__", ""))
+            if action is not None and not noted:
+                self._audit.record(action, status=status, address=_address(scope), **_touched(scope))
+            noted = True
 
         async def watched(message: Message) -> None:
-            nonlocal status
             if message["type"] == "http.response.start":
-                status = message["status"]
+                note(
+                    message["status"]
+                )  # before it is sent: what was answered stands in the log, also after a crash
             await send(message)
 
         try:
             await self._app(scope, receive, watched)
         finally:
-            action = _ACTIONS.get(getattr(scope.get("endpoint"), "__name__", ""))
-            if action is not None:
-                self._audit.record(action, status=status, address=_address(scope), **_touched(scope))
+            note(500)
 
 
 def _touched(scope: Scope) -> dict[str, Any]:
