@@ -236,6 +236,15 @@ def test_a_query_that_only_looks_bad_finds_nothing(target: Target, query: Any) -
     assert target.stored() == before
 
 
+def test_a_filter_of_the_answer_ends(target: Target) -> None:
+    """Paths that lead to the same place in very many ways are followed once."""
+    path = f"{MEMORY}/{target.memory_id}"
+    nested = {"additional_info": json.loads(deep(90))}
+    assert target.ask("PUT", path, nested).status_code == 200
+    assert target.ask("GET", path + "?filter_path=" + "**.a." * 30 + "b").json() == {}
+    assert target.ask("GET", path + "?filter_path=" + "**.a." * 30 + "a").json() == {**nested}
+
+
 def test_methods_and_routes_that_are_none(target: Target) -> None:
     """Unknown methods and routes are refused in OpenSearch's words; OPTIONS says what there is."""
     for method in ("PATCH", "TRACE", "PROPFIND", "FOO"):

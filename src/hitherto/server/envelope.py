@@ -175,7 +175,8 @@ def _below(key: str, paths: list[list[str]]) -> list[list[str]]:
                 rest.append(path[2:])
         elif fnmatchcase(key, path[0]):
             rest.append(path[1:])
-    return rest
+    # Each once: "**.a.**.a" leads to the same rest in many ways, to more of them with each level.
+    return [list(path) for path in dict.fromkeys(map(tuple, rest))]
 
 
 def _chosen(source: Mapping[str, Any], keys: Iterable[str], *, profile: Profile = "3.x") -> dict[str, Any]:
