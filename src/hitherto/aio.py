@@ -21,9 +21,9 @@ P = ParamSpec("P")
 R = TypeVar("R")
 S = TypeVar("S")
 
-LimiterName = Literal["store", "models", "passwords"]
+LimiterName = Literal["store", "models", "requests", "passwords"]
 # Passwords: each hash takes 64 MiB and several threads of its own.
-_TOKENS: dict[LimiterName, int] = {"store": 16, "models": 64, "passwords": 2}
+_TOKENS: dict[LimiterName, int] = {"store": 16, "models": 64, "requests": 8, "passwords": 2}
 _run_vars: dict[LimiterName, Any] = {}
 
 
@@ -32,10 +32,11 @@ def limiter(name: LimiterName) -> CapacityLimiter:
 
     Args:
         name: "store" for calls that only touch the database, "models" for calls that may wait for a model,
-            "passwords" for those that hash one.
+            "requests" for what a server does for its clients, "passwords" for those that hash one.
 
     Returns:
-        One limiter per event loop and name: 16 threads for the store, 64 for models, 2 for passwords.
+        One limiter per event loop and name: 16 threads for the store, 64 for models, 8 for requests, 2 for
+        passwords.
     """
     from anyio import CapacityLimiter
     from anyio.lowlevel import RunVar

@@ -13,7 +13,7 @@ from urllib.parse import unquote
 
 from fastapi import Request, Response
 
-from hitherto.aio import run_in_thread
+from hitherto.aio import LimiterName, run_in_thread
 from hitherto.errors import HithertoError
 from hitherto.server.envelope import filtered
 from hitherto.server.problems import Problem, illegal, problem_of
@@ -112,7 +112,9 @@ async def answer(call: Call, verb: Callable[[MemoryService], Any], *, writes: bo
         writes: Whether it writes, which may call a model.
     """
     service = call.request.app.state.service
-    body = await run_in_thread(lambda: verb(service), limiter_name="models" if writes else "store")
+    # Reads and writes stand in one queue: each of the two would keep the other waiting while it has threads of its own.
+    queue: LimiterName = "models" if writes and service.has_llm else "requests"
+    body = await run_in_thread(lambda: verb(service), limiter_name=queue)
     call.request.scope["state"]["answered"] = {
         name: body[name] for name in ("memory_id", "message_id") if name in body
     }

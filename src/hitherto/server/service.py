@@ -84,6 +84,7 @@ class MemoryService:
         self.memory = memory
         self.index = index
         self.profile = profile
+        self.has_llm: Final = memory._session.llm is not None
 
     # ------------------------------------------------------------------ memories
 
