@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Final, Literal
 
 from hitherto.server.dsl.documents import Document
+from hitherto.server.dsl.fields import MESSAGES
 from hitherto.server.dsl.run import Result
 
 Profile = Literal["3.x", "2.x"]
@@ -51,10 +52,14 @@ def message_object(document: Document, profile: Profile) -> dict[str, Any]:
         document: The message.
         profile: In 2.x empty fields are shown too.
     """
-    source = document.source
-    shown = _chosen(
-        {**_EMPTY_MESSAGE, **source} if profile == "2.x" else source, _MESSAGE_KEYS, profile=profile
-    )
+    source = MESSAGES.stored(document.source, profile)
+    shown = _chosen(source, _MESSAGE_KEYS)
+    if profile == "2.x":
+        shown = {
+            key: shown.get(key, _EMPTY_MESSAGE.get(key))
+            for key in _MESSAGE_KEYS
+            if key in {*shown, *_EMPTY_MESSAGE}
+        }
     return {"memory_id": source["memory_id"], "message_id": document.id, **shown}
 
 
@@ -179,6 +184,5 @@ def _below(key: str, paths: list[list[str]]) -> list[list[str]]:
     return [list(path) for path in dict.fromkeys(map(tuple, rest))]
 
 
-def _chosen(source: Mapping[str, Any], keys: Iterable[str], *, profile: Profile = "3.x") -> dict[str, Any]:
-    printed = _EMPTY_MESSAGE if profile == "2.x" else {}
-    return {key: source[key] for key in keys if key in source and (source[key] is not None or key in printed)}
+def _chosen(source: Mapping[str, Any], keys: Iterable[str]) -> dict[str, Any]:
+    return {key: source[key] for key in keys if source.get(key) is not None}

@@ -8,7 +8,10 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Final
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from hitherto.server.dsl.scoring import Profile
 
 
 class Kind(enum.Enum):
@@ -23,6 +26,7 @@ class Kind(enum.Enum):
     INDEX = "_index"
 
 
+_SINCE_3_3: Final = (".plugins-ml-memory-message", "updated_time")
 _METADATA: Final = {"_id": Kind.ID, "_index": Kind.INDEX}
 _QUERIED_BY_DEFAULT: Final = frozenset({Kind.TEXT, Kind.KEYWORD, Kind.DATE, Kind.LONG})
 
@@ -44,6 +48,21 @@ class IndexMapping:
 
     index: str
     fields: Mapping[str, Kind]
+
+    def stored(self, source: Mapping[str, Any], profile: Profile) -> Mapping[str, Any]:
+        """Return a document as the index of a version holds it: 2.x with all its fields, null where they are empty.
+
+        Args:
+            source: The document as 3.x holds it.
+            profile: The version.
+
+        Examples:
+            >>> sorted(MEMORIES.stored({"name": "Trip"}, "2.x"))
+            ['additional_info', 'application_type', 'create_time', 'name', 'updated_time', 'user']
+        """
+        if profile == "3.x":
+            return source
+        return {name: source.get(name) for name in self.fields if (self.index, name) != _SINCE_3_3}
 
     def kind(self, field: str) -> Kind | None:
         """Return the kind of a field, or None if it is not mapped.

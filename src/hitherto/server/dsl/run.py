@@ -147,7 +147,7 @@ def run(
     names = _named(query, plan)
     highlighter = Highlighter(search.highlight, query, plan) if search.highlight is not None else None
     hits = [
-        _shown(hit, search, sorter, mapping, scored=scored)
+        _shown(hit, search, sorter, plan, scored=scored)
         | _beside(hit, search, highlighter, mapping)
         | _matched(hit, names)
         for hit in page
@@ -187,19 +187,17 @@ def _counted(search: SearchBody, count: int) -> Result:
     return Result(count, "eq", None, ())
 
 
-def _shown(
-    hit: Hit, search: SearchBody, sorter: Sorter, mapping: IndexMapping, *, scored: bool
-) -> dict[str, Any]:
+def _shown(hit: Hit, search: SearchBody, sorter: Sorter, plan: Plan, *, scored: bool) -> dict[str, Any]:
     go_on()
     document = hit.document
     shown: dict[str, Any] = {
-        "_index": mapping.index,
+        "_index": plan.mapping.index,
         "_id": document.id,
         "_version": document.version,
         "_seq_no": document.seq_no,
         "_primary_term": document.primary_term,
         "_score": shortest(hit.score) if scored else None,
-        "_source": search.source.apply(document.source),
+        "_source": search.source.apply(plan.mapping.stored(document.source, plan.profile)),
     }
     return shown | {"sort": sorter.values(hit)} if search.sort else shown
 
