@@ -45,7 +45,10 @@ def shown(value: object) -> str:
         >>> shown(3)
         '3'
     """
-    return _shortener.repr(value)
+    try:
+        return _shortener.repr(value)
+    except ValueError:  # an int of thousands of digits, which Python before 3.13 does not spell out
+        return f"<{type(value).__name__} with too many digits>"
 
 
 class HithertoError(Exception):

@@ -232,6 +232,13 @@ class _Parser:
     def _check_key(self, key: object, where: str) -> None:
         if not isinstance(key, str):
             raise self._error(f"{where} must have strings as keys, got {shown(key)}")
+        self._text(key, where)
+
+    def _text(self, value: str, where: str) -> str:
+        # No record can hold it, and a database cannot even be asked for it.
+        if "\0" in value or any("\ud800" <= char <= "\udfff" for char in value):
+            raise self._error(f"{where} must not hold NUL or a lone surrogate, got {shown(value)}")
+        return value
 
     def _json(self, value: Any, where: str, depth: int) -> Any:
         if depth > _MAX_DEPTH:
@@ -240,7 +247,7 @@ class _Parser:
         if value is None or kind in (bool, int) or (kind is float and math.isfinite(value)):
             return value
         if isinstance(value, str):
-            return str.__str__(value)
+            return self._text(str.__str__(value), where)
         if kind is list:
             return [self._json(item, where, depth + 1) for item in value]
         if kind is dict:

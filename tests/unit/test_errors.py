@@ -82,3 +82,9 @@ def test_shown_values_are_short() -> None:
     for value in ("x" * 10_000, ["y" * 1000] * 1000, {"k" * 500: 1}, object(), b"z" * 9999):
         assert len(errors.shown(value)) < 700
     assert errors.shown("short") == "'short'"
+
+
+def test_an_int_of_any_size_can_be_shown() -> None:
+    """Python does not spell out an int of thousands of digits; the message about one is made all the same."""
+    assert len(errors.shown(10**5000)) < 100
+    assert len(errors.shown([10**5000])) < 100

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from hitherto.errors import ArgumentTypeError, InvalidArgumentError, InvalidTextError, shown
 from hitherto.records import RECORD_CLASSES
@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 MAX_LABEL_LENGTH = 128
+MAX_METADATA_DEPTH: Final = 200
+# Python reads no longer number back from JSON, so a record that held one could never be listed again.
+_LARGE_NUMBER: Final = 10**4300
 
 
 def check_text(value: object, *, argument: str) -> str:
@@ -95,7 +98,8 @@ def check_metadata(value: object, *, argument: str = "metadata") -> dict[str, An
         argument: The argument's name, for the message.
 
     Raises:
-        InvalidArgumentError: If it is no mapping, has a key that is no str, or a value that is not JSON.
+        InvalidArgumentError: If it is no mapping, has a key that is no str, a value that is not JSON, an int of more
+            than 4300 digits, or more than 200 levels.
         InvalidTextError: If a text in it holds NUL or a lone surrogate.
 
     Examples:
@@ -108,7 +112,11 @@ def check_metadata(value: object, *, argument: str = "metadata") -> dict[str, An
         raise InvalidArgumentError(
             f"{argument} must be a JSON object or None, got {shown(value)}", argument=argument
         )
-    return {_key(key, argument): _json(item, argument) for key, item in value.items()}
+    return _json_object(value, argument, depth=1)
+
+
+def _json_object(value: Mapping[Any, Any], argument: str, depth: int) -> dict[str, Any]:
+    return {_key(key, argument): _json(item, argument, depth) for key, item in value.items()}
 
 
 def _key(key: object, argument: str) -> str:
@@ -117,13 +125,19 @@ def _key(key: object, argument: str) -> str:
     return check_text(key, argument=argument)
 
 
-def _json(value: object, argument: str) -> Any:
+def _json(value: object, argument: str, depth: int) -> Any:
+    if isinstance(value, (Mapping, list, tuple)):
+        return _json_container(value, argument, depth + 1)
     # Enums that are also str or int are stored as their plain value, which is what reading gives back.
     if value is None or isinstance(value, bool):
         return value
     if isinstance(value, str):
         return check_text(str.__str__(value), argument=argument)
     if isinstance(value, int):
+        if abs(value) >= _LARGE_NUMBER:
+            raise InvalidArgumentError(
+                f"{argument} must not hold an int of more than 4300 digits", argument=argument
+            )
         return int(value)
     if isinstance(value, float):
         if not math.isfinite(value):
@@ -131,14 +145,21 @@ def _json(value: object, argument: str) -> Any:
                 f"{argument} must not hold NaN or infinity, got {value!r}", argument=argument
             )
         return float(value)
-    if isinstance(value, Mapping):
-        return {_key(key, argument): _json(item, argument) for key, item in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_json(item, argument) for item in value]
     raise InvalidArgumentError(
         f"{argument} must hold JSON values only (null, bool, number, str, list, object), got {shown(value)}",
         argument=argument,
     )
+
+
+def _json_container(value: Mapping[Any, Any] | Sequence[Any], argument: str, depth: int) -> Any:
+    # An object that holds itself ends here too.
+    if depth > MAX_METADATA_DEPTH:
+        raise InvalidArgumentError(
+            f"{argument} must not be nested deeper than {MAX_METADATA_DEPTH} levels", argument=argument
+        )
+    if isinstance(value, Mapping):
+        return _json_object(value, argument, depth)
+    return [_json(item, argument, depth) for item in value]
 
 
 def check_record_type(value: object, *, argument: str = "record_type") -> str:

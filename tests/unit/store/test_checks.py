@@ -64,6 +64,30 @@ def test_metadata_hold_json_only(bad: object) -> None:
         check_metadata({"k": [bad]})
 
 
+def test_metadata_have_a_bounded_depth() -> None:
+    """Metadata that are nested too deep, or that hold themselves, are refused before the stack is."""
+    deep: dict[str, object] = {}
+    for _ in range(199):
+        deep = {"k": deep}
+    assert check_metadata(deep) == deep
+    for nested in ({"k": deep}, {"k": [deep]}):
+        with pytest.raises(InvalidArgumentError, match="metadata must not be nested deeper than 200 levels"):
+            check_metadata(nested)
+    endless: dict[str, object] = {}
+    endless["k"] = [endless]
+    with pytest.raises(InvalidArgumentError, match="nested deeper"):
+        check_metadata(endless)
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_metadata_hold_only_numbers_that_can_be_read_back(sign: int) -> None:
+    """An int of more digits than Python reads from JSON is refused; one digit less is stored exactly."""
+    largest = sign * (10**4300 - 1)
+    assert check_metadata({"n": largest}) == {"n": largest}
+    with pytest.raises(InvalidArgumentError, match="metadata must not hold an int of more than 4300 digits"):
+        check_metadata({"n": [largest + sign]})
+
+
 @pytest.mark.parametrize("bad", [["a"], "a", 1, {1: "a"}])
 def test_metadata_are_an_object(bad: object) -> None:
     """Metadata are a JSON object with text keys, or None."""

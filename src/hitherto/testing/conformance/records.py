@@ -192,6 +192,7 @@ class RecordConformance(ConformanceBase):
         """A limited list has the newest records, in the order of creation."""
         made = store.add(["a", "b", "c"], "fact")
         assert ids(store.list("fact", limit=2)) == made[1:]
+        assert ids(store.list("fact", limit=10**30)) == made
 
     def test_memories_of_all_types_are_listed_by_age(self, store: MemoryStore) -> None:
         """Memories of all types come merged in the order of creation, and the limit cuts the merged list."""
