@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Final
 
+from hitherto.errors import ArgumentTypeError, shown
 from hitherto.search.result import SearchResult
 
 CHARACTERS_PER_TOKEN: Final = 3.5
@@ -39,6 +40,9 @@ def fit(
     Returns:
         The results that fit, in their order.
 
+    Raises:
+        ArgumentTypeError: If count does not return a number of tokens.
+
     Examples:
         >>> from hitherto.records import FactRecord
         >>> found = [SearchResult(0.1, FactRecord(str(n), content="x" * 70)) for n in range(3)]
@@ -52,10 +56,21 @@ def fit(
     kept: list[SearchResult] = []
     total = 0
     for result in results:
-        total += count(result.formatted_content)
+        total += _checked(count(result.formatted_content))
         if hard is not None and total > hard:
             break
         kept.append(result)
         if soft is not None and total >= soft:
             break
     return kept
+
+
+def _checked(tokens: int) -> int:
+    # NaN is above no bound, so that it would lift the budget unnoticed.
+    given: object = tokens
+    if not isinstance(given, (int, float)) or not given >= 0:
+        raise ArgumentTypeError(
+            f"token_counter must return a number of tokens, 0 or more, got {shown(tokens)}",
+            argument="token_counter",
+        )
+    return tokens

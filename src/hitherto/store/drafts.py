@@ -148,11 +148,18 @@ def embed_texts(embedder: Embedder, texts: Sequence[str], *, is_query: bool = Fa
         A float32 array of shape (len(texts), dimension).
 
     Raises:
-        ModelError: If the answer has another shape or is not finite.
+        ModelError: If the answer is no matrix of numbers, has another shape or is not finite.
     """
     import numpy as np
 
-    matrix = np.asarray(embedder.embed(texts, is_query=is_query), dtype=np.float32)
+    answer = embedder.embed(texts, is_query=is_query)
+    try:
+        matrix = np.asarray(answer, dtype=np.float32)
+    except (TypeError, ValueError) as error:
+        raise ModelError(
+            f"embedder {shown(type(embedder).__name__)} must return rows of numbers, all of one length, "
+            f"got {shown(answer)}"
+        ) from error
     wanted = (len(texts), embedder.embedding_dimension)
     if matrix.shape != wanted:
         raise ModelError(

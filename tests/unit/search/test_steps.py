@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from hitherto import AgentMemory, Message, PruningMemorySearchConfig, TopKMemorySearchConfig
-from hitherto.errors import ModelError, ModelOutputError
+from hitherto.errors import ArgumentTypeError, ModelError, ModelOutputError
 from hitherto.search.config import PruningEvaluationMode, config_from_payload
 from hitherto.search.prune import probe_windows, removed_places
 from hitherto.testing.scripted import ScriptedLLM, ScriptedReranker
@@ -52,9 +52,10 @@ def test_a_failing_reranker_raises_or_keeps(memory: AgentMemory) -> None:
     broken = TopKMemorySearchConfig(reranker=ScriptedReranker(fail))
     with pytest.raises(ModelError, match="down"):
         memory.search("tea", user_id="u", search_config=broken)
-    nan = TopKMemorySearchConfig(reranker=ScriptedReranker(lambda *_: float("nan")))
-    with pytest.raises(ModelOutputError):
-        memory.search("tea", user_id="u", search_config=nan)
+    for score in (float("nan"), 10**400):
+        no_score = TopKMemorySearchConfig(reranker=ScriptedReranker(lambda *_, score=score: score))
+        with pytest.raises(ModelOutputError, match="finite scores"):
+            memory.search("tea", user_id="u", search_config=no_score)
     kept = TopKMemorySearchConfig(reranker=ScriptedReranker(fail), reranker_on_error="keep")
     plain = [item.id for item in memory.search("tea", user_id="u")]
     with pytest.warns(RuntimeWarning, match="down"):
@@ -104,6 +105,14 @@ def test_budgets_cut_where_they_are_reached(memory: AgentMemory) -> None:
     counted = TopKMemorySearchConfig(token_budget=1000, token_counter=lambda _: 400)
     assert len(memory.search("tea number", user_id="u", search_config=counted)) == 2
     assert len(memory.search("tea number", user_id="u", search_config=counted, token_budget=None)) == 10
+
+
+@pytest.mark.parametrize("count", [float("nan"), "400", None, -1])
+def test_a_token_counter_that_counts_nothing_is_named(memory: AgentMemory, count: object) -> None:
+    """A counter whose answer is no number of tokens is an error, and never a budget that is not kept."""
+    counted = TopKMemorySearchConfig(token_budget=1000, token_counter=lambda _: count)  # type: ignore[arg-type, return-value]  # the point
+    with pytest.raises(ArgumentTypeError, match="token_counter must return a number of tokens"):
+        memory.search("tea number", user_id="u", search_config=counted)
 
 
 def test_a_thread_stored_with_pruning_opens_without_a_pruner(memory: AgentMemory) -> None:

@@ -150,7 +150,7 @@ def test_types_that_are_never_searched_find_nothing(open_store: Any, asked: Aske
 
 
 def test_an_embedder_that_answers_nonsense_is_an_error(file: Path) -> None:
-    """Vectors of a wrong shape or that are not finite are never stored."""
+    """Vectors of a wrong shape, or that are no finite numbers, are never stored."""
 
     class Short(CountingEmbedder):
         def embed(self, texts: Any, *, is_query: bool = False) -> Any:
@@ -160,7 +160,15 @@ def test_an_embedder_that_answers_nonsense_is_an_error(file: Path) -> None:
         def embed(self, texts: Any, *, is_query: bool = False) -> Any:
             return super().embed(texts) * np.inf
 
-    for bad in (Short(), NotFinite()):
+    class Text(CountingEmbedder):
+        def embed(self, texts: Any, *, is_query: bool = False) -> Any:
+            return [["down"]]
+
+    class Ragged(CountingEmbedder):
+        def embed(self, texts: Any, *, is_query: bool = False) -> Any:
+            return [[1.0, 2.0], [1.0]]
+
+    for bad in (Short(), NotFinite(), Text(), Ragged()):
         with SQLiteStore(file, embedder=bad) as store:
             with pytest.raises(ModelError):
                 store.add(["x"], "fact")
