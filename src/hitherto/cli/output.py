@@ -26,14 +26,28 @@ def complain(problem: object) -> None:
 
 
 def existing_store(path: str) -> str:
-    """Return a store's path or URL, refusing a file that is not there.
+    """Return a store's path or URL, refusing a file that is not there or holds something else.
 
     Raises:
-        typer.Exit: With the usage code, if the file does not exist: a misspelt name must not make a new store.
+        typer.Exit: With the usage code, if there is no store in the file: a misspelt name must neither make a new
+            store nor put one into the database of another program.
+        StoreError: If the file is no database.
     """
-    if "://" not in path and not Path(path).is_file():
+    from hitherto.errors import SchemaError
+    from hitherto.store.sql.migrate import SchemaPolicy
+    from hitherto.store.sqlite.store import SQLiteStore
+
+    file = path.removeprefix("sqlite:///")
+    if "://" in file:
+        return path
+    if not Path(file).is_file():
         complain(f"FILE must be a store that exists, got {path!r}")
         raise typer.Exit(EXIT_USAGE)
+    try:
+        SQLiteStore(file, schema_policy=SchemaPolicy.NO_CHECK, read_only=True).close()
+    except SchemaError:
+        complain(f"FILE must be a store that exists, got {path!r}, in which there is none")
+        raise typer.Exit(EXIT_USAGE) from None
     return path
 
 

@@ -118,14 +118,17 @@ def _stored_fingerprint(path: str) -> Fingerprint | None:
     file = Path(path)
     if path == ":memory:" or not file.is_file() or not file.stat().st_size:
         return None
-    with SQLiteStore(path, schema_policy=SchemaPolicy.CREATE_IF_NECESSARY) as store:
-        return store.stored_fingerprint
+    # What the caller's policy allows is seen to when the store is opened; here nothing is changed.
+    try:
+        with SQLiteStore(path, schema_policy=SchemaPolicy.NO_CHECK, read_only=True) as store:
+            return store.stored_fingerprint
+    except SchemaError:
+        return None
 
 
 def _remote_fingerprint(url: str) -> Fingerprint | None:
     from hitherto.store.sql.migrate import SchemaPolicy
 
-    # What the caller's policy allows is seen to when the store is opened; here nothing is changed.
     try:
         with _postgres(url, schema_policy=SchemaPolicy.NO_CHECK, read_only=True, pool_size=1) as store:
             return store.stored_fingerprint

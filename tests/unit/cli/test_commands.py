@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -115,6 +117,26 @@ def test_purge_deletes_what_has_expired(tmp_path: Path) -> None:
     run("add", path, "gone at once", "--user", "ana", "--ttl-days", "0")
     assert json.loads(run("list", path, "--user", "ana", "--json")) == []
     assert json.loads(run("purge", path, "--json")) == {"purged": 1}
+
+
+@pytest.mark.parametrize(
+    "words", [("stats", "{}"), ("list", "{}"), ("copy", "{}", "{}.copy")], ids=lambda words: words[0]
+)
+def test_commands_leave_the_database_of_another_program_alone(tmp_path: Path, words: tuple[str, ...]) -> None:
+    """A command that reads puts no tables of ours into a file that holds something else."""
+    file = tmp_path / "app.db"
+    with closing(sqlite3.connect(file)) as conn:
+        conn.execute("CREATE TABLE customers (id)")
+    before = file.read_bytes()
+    assert "must be a store that exists" in run(*(word.format(file) for word in words), expect=2)
+    assert file.read_bytes() == before
+    assert list(tmp_path.iterdir()) == [file]
+
+
+def test_a_misspelt_url_makes_no_store(tmp_path: Path) -> None:
+    """A URL of a file is checked as its path is."""
+    assert "must be a store that exists" in run("stats", f"sqlite:///{tmp_path}/nope.db", expect=2)
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_help_loads_no_heavy_module() -> None:

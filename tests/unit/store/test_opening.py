@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +14,7 @@ from hitherto.errors import (
     EmbedderMismatchError,
     InvalidArgumentError,
     MissingExtraError,
+    SchemaError,
 )
 from hitherto.models import local
 from hitherto.store.opening import open_store
@@ -91,3 +94,22 @@ def test_an_existing_store_gets_the_embedder_of_its_vectors(
         open_store(tmp_path / "ours.db")
     with open_store(tmp_path / "ours.db", embedder=None) as store:
         assert len(store.search("tea", 1)) == 1
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{"schema_policy": "require_existing"}, {"schema_policy": "no_check"}, {"read_only": True}],
+    ids=str,
+)
+def test_looking_for_the_embedder_keeps_to_the_policy(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, options: dict[str, Any]
+) -> None:
+    """Whose vectors a file holds is asked without making or changing its schema."""
+    monkeypatch.setattr(local, "LocalEmbedder", Installed)
+    file = tmp_path / "app.db"
+    with closing(sqlite3.connect(file)) as conn:
+        conn.execute("CREATE TABLE customers (id)")
+    with pytest.raises(SchemaError):
+        open_store(file, **options)
+    with closing(sqlite3.connect(file)) as conn:
+        assert conn.execute("SELECT name FROM sqlite_schema").fetchall() == [("customers",)]
