@@ -13,6 +13,7 @@ from hitherto.messages import ImageContent, ImageMimeType, Message, TextContent
 from hitherto.models.base import LLM
 from hitherto.prompts import load_prompt
 from hitherto.records import ImageRecord, MessageRecord
+from hitherto.store.checks import storable
 from hitherto.store.jobs import Job, finish
 
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ def caption(llm: LLM, data: bytes, mime_type: ImageMimeType, limits: ImageLimits
     check_for_model([(data, mime_type)], limits)
     prompt = load_prompt(PACKAGE, "caption").text
     message = Message("user", (TextContent(prompt), ImageContent(data, mime_type)))
-    text = str(llm.generate([message]).text).strip()
+    text = storable(str(llm.generate([message]).text).strip())
     if not text:
         raise ModelOutputError("the model must describe the image, got nothing")
     return text

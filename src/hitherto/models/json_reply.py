@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from typing import Any, Final
 
 from hitherto.errors import ModelOutputError, shown
 
 _DECODER: Final = json.JSONDecoder()
+_UNSTORABLE: Final = re.compile("[\0\ud800-\udfff]")
 
 
 def parse_json_reply(text: object) -> Any:
     r"""Return the JSON object or array in a model's reply.
 
     Models put JSON into code fences and words around it, though they were asked not to. What is cut off is an error:
-    half an answer may say the opposite of the whole.
+    half an answer may say the opposite of the whole. NUL and lone surrogates, which no store takes, become U+FFFD: one
+    slip in a text does not cost the others.
 
     Args:
         text: The reply.
@@ -35,7 +38,7 @@ def parse_json_reply(text: object) -> Any:
         place = min((at for at in (text.find("{"), text.find("[")) if at >= 0), default=-1)
         while place >= 0:
             try:
-                return _DECODER.raw_decode(text, place)[0]
+                return _storable(_DECODER.raw_decode(text, place)[0])
             except ValueError:
                 # A bracket in the words before the JSON; what is inside broken JSON is not looked at.
                 if text[:place].strip().startswith(("{", "[")) or text[place] == "{":
@@ -44,6 +47,16 @@ def parse_json_reply(text: object) -> Any:
             except RecursionError:
                 break
     raise ModelOutputError(f"the model must answer with JSON, got {shown(text)}")
+
+
+def _storable(value: Any) -> Any:
+    if isinstance(value, str):
+        return _UNSTORABLE.sub("\ufffd", value)
+    if isinstance(value, list):
+        return [_storable(item) for item in value]
+    if isinstance(value, dict):
+        return {_storable(key): _storable(item) for key, item in value.items()}
+    return value
 
 
 def closed_object(properties: Mapping[str, Any]) -> dict[str, Any]:

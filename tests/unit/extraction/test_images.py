@@ -127,6 +127,13 @@ def test_descriptions_are_found() -> None:
             memory.update_image(image, mime_type=ImageMimeType.PNG)
 
 
+def test_a_description_that_no_store_takes_is_repaired() -> None:
+    """NUL and lone surrogates in what a model says of an image are replaced."""
+    with client(TaskLLM(write="a red\0 square\ud800")) as memory:
+        memory.add_image(PNG, user_id="u")
+        assert [image.content for image in memory.list_images(user_id="u")] == ["a red\ufffd square\ufffd"]
+
+
 def test_the_model_says_what_is_to_be_seen() -> None:
     """Without a description the model gives one, at once or in the background; without a model it is needed."""
     for mode in ("INLINE", "BACKGROUND"):
