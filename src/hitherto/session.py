@@ -208,9 +208,9 @@ def check_timeout(value: object) -> float | None:
         raise ArgumentTypeError(
             f"timeout must be a number of seconds or None, got {shown(value)}", argument="timeout"
         )
-    if value <= 0:
+    if not value > 0:  # NaN neither
         raise InvalidArgumentError(f"timeout must be above 0 seconds, got {value}", argument="timeout")
-    return value
+    return min(value, threading.TIMEOUT_MAX)
 
 
 def read_scope(scope: object, **given: Any) -> SearchScope:

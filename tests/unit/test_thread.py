@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,8 @@ from typing import Any
 import pytest
 
 from hitherto import AgentMemory, ImageContent, ImageMimeType, Message, TextContent
-from hitherto.errors import InvalidArgumentError, NotFoundError
+from hitherto.errors import ArgumentTypeError, InvalidArgumentError, NotFoundError
+from hitherto.session import check_timeout
 from hitherto.thread import Thread
 
 
@@ -164,3 +166,28 @@ def test_waiting_needs_a_positive_timeout(thread: Thread, timeout: int) -> None:
     with pytest.raises(InvalidArgumentError, match="timeout"):
         thread.wait_for_memory_extraction(timeout)
     thread.wait_for_memory_extraction(None)
+
+
+def test_numbers_of_messages_have_no_upper_bound() -> None:
+    """A number beyond what a database counts means all messages."""
+    with AgentMemory(":memory:", embedder=None) as memory:
+        thread = memory.create_thread(user_id="mia")
+        thread.add_messages([{"role": "user", "content": "We moved to Lisbon."}])
+        card = thread.get_context_card(fallback_message_count=10**30, max_recent_messages=10**30)
+        assert card.content.count("We moved to Lisbon.") >= 2
+
+
+def test_a_wait_is_a_time_that_passes() -> None:
+    """NaN is no timeout, and one beyond what a clock counts is the longest."""
+    with AgentMemory(":memory:", embedder=None) as memory:
+        with pytest.raises(InvalidArgumentError, match="timeout must be above 0"):
+            memory.create_thread().wait_for_memory_extraction(float("nan"))
+        assert check_timeout(float("inf")) == check_timeout(1e308) == threading.TIMEOUT_MAX
+
+
+def test_one_extraction_is_named_in_a_list() -> None:
+    """A text instead of several ids is refused, and not read letter by letter."""
+    with AgentMemory(":memory:", embedder=None) as memory:
+        for change in (memory.retry_extractions, memory.cancel_extractions):
+            with pytest.raises(ArgumentTypeError, match="extraction_ids must be several ids"):
+                change(extraction_ids="018f")

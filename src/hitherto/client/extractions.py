@@ -9,7 +9,7 @@ from typing import Protocol
 
 from hitherto.aio import awaitable
 from hitherto.client.base import ClientVerbs
-from hitherto.errors import InvalidArgumentError, shown
+from hitherto.errors import ArgumentTypeError, InvalidArgumentError, shown
 from hitherto.lifetime import utc_now
 from hitherto.notset import NOT_SET, NotSetType
 from hitherto.session import DEFAULT_TIMEOUT_S
@@ -98,6 +98,9 @@ class ExtractionVerbs(ClientVerbs):
 
         Returns:
             How many will run again; with a language model they begin at once.
+
+        Raises:
+            ArgumentTypeError: If extraction_ids is a single id, or none at all.
         """
         count = self._change(extraction_ids, thread_id, user_id, (JobState.FAILED,), jobs.retry)
         if count and self._session.llm is not None:
@@ -122,6 +125,9 @@ class ExtractionVerbs(ClientVerbs):
 
         Returns:
             How many were cancelled.
+
+        Raises:
+            ArgumentTypeError: If extraction_ids is a single id, or none at all.
         """
         return self._change(extraction_ids, thread_id, user_id, jobs.PENDING, jobs.cancel)
 
@@ -150,7 +156,7 @@ class ExtractionVerbs(ClientVerbs):
         states: Iterable[JobState],
         change: _Change,
     ) -> int:
-        ids = None if extraction_ids is NOT_SET else set(extraction_ids)
+        ids = None if extraction_ids is NOT_SET else _ids(extraction_ids)
         wanted = tuple(JobState) if ids is not None else tuple(states)
 
         def step(table: JobTable) -> int:
@@ -158,6 +164,16 @@ class ExtractionVerbs(ClientVerbs):
             return change(table, [job for job in found if ids is None or job.id in ids], now=utc_now())
 
         return self.store.transact_jobs(step)
+
+
+def _ids(given: Iterable[str]) -> set[str]:
+    # The letters of a single id would be ids of nothing.
+    if isinstance(given, str) or not isinstance(given, Iterable):
+        raise ArgumentTypeError(
+            f"extraction_ids must be several ids, such as a list of them, got {shown(given)}",
+            argument="extraction_ids",
+        )
+    return set(given)
 
 
 def _states(states: Iterable[JobState | str] | NotSetType) -> tuple[JobState, ...]:

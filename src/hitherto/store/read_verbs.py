@@ -14,7 +14,7 @@ from hitherto.records import MemoryRecord, MessageRecord, Record
 from hitherto.scope import check_id
 from hitherto.store.checks import check_record_type
 from hitherto.store.primitives import StorePrimitives
-from hitherto.store.relation_verbs import check_limit
+from hitherto.store.relation_verbs import MOST_ROWS, check_limit
 from hitherto.store.requests import MessageQuery, RecordQuery
 
 
@@ -164,7 +164,7 @@ class ReadVerbs(StorePrimitives):
         Raises:
             InvalidArgumentError: If last_n is negative, the range is empty, or both ends come with last_n.
         """
-        _check_last_n(last_n)
+        last_n = _check_last_n(last_n)
         if range_start_seq_no is not None and range_end_seq_no is not None:
             if range_start_seq_no >= range_end_seq_no:
                 raise InvalidArgumentError(
@@ -201,8 +201,11 @@ class ReadVerbs(StorePrimitives):
     record_expiration_async = awaitable(record_expiration)
 
 
-def _check_last_n(last_n: object) -> None:
-    if last_n is not None and (isinstance(last_n, bool) or not isinstance(last_n, int) or last_n < 0):
+def _check_last_n(last_n: object) -> int | None:
+    if last_n is None:
+        return None
+    if isinstance(last_n, bool) or not isinstance(last_n, int) or last_n < 0:
         raise InvalidArgumentError(
             f"last_n must be an int >= 0 or None, got {shown(last_n)}", argument="last_n"
         )
+    return min(last_n, MOST_ROWS)

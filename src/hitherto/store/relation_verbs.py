@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     Objects: TypeAlias = "dict[str, Any] | None | list[dict[str, Any] | None] | NotSetType"
 
 MAX_LIST_LIMIT = 10_000
-_MOST_ROWS = 2**63 - 1  # the largest number that a database can be asked for
+MOST_ROWS = 2**63 - 1  # the largest number that a database can be asked for
 """How many records or links a list returns where no limit is given."""
 
 
@@ -280,7 +280,7 @@ def check_limit(limit: object) -> int | None:
         raise InvalidArgumentError(
             f"limit must be a positive int or None, got {shown(limit)}", argument="limit"
         )
-    return min(limit, _MOST_ROWS)
+    return min(limit, MOST_ROWS)
 
 
 def _count(columns: dict[str, Any]) -> int:

@@ -52,6 +52,8 @@ def test_every_connection_has_the_settings(file: Path, durability: str, level: i
         ({"path": ""}, InvalidArgumentError),
         ({"durability": "some"}, InvalidArgumentError),
         ({"busy_timeout_s": -1}, InvalidArgumentError),
+        ({"busy_timeout_s": float("nan")}, InvalidArgumentError),
+        ({"search_settings": 5}, ArgumentTypeError),
         ({"schema_policy": "whatever"}, InvalidArgumentError),
         ({"schema_policy": None}, ArgumentTypeError),
         ({"search_strategy": "hybrid"}, ArgumentTypeError),
@@ -62,6 +64,13 @@ def test_bad_settings_are_refused(given: dict[str, object], error: type[Exceptio
     """A store is not opened with settings that make no sense."""
     with pytest.raises(error, match=next(iter(given))):
         SQLiteStore(**given)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("seconds", [float("inf"), 1e308, 10**400])
+def test_a_busy_timeout_may_be_as_long_as_one_likes(file: Path, seconds: float) -> None:
+    """A timeout beyond what SQLite counts is the longest that it does."""
+    with SQLiteStore(file, busy_timeout_s=seconds) as store:
+        assert pragma(store, "busy_timeout") == 2_000_000_000
 
 
 def test_a_closed_store_says_so(file: Path) -> None:

@@ -6,7 +6,7 @@ import logging
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from sqlalchemy import Connection
 
@@ -34,6 +34,8 @@ if TYPE_CHECKING:
     from hitherto.models.base import Embedder
 
 log = logging.getLogger("hitherto.store")
+
+_MOST_SECONDS: Final = 2_000_000  # SQLite counts milliseconds in 32 bits
 
 
 class SQLiteStore(SqlMemoryStore):
@@ -95,7 +97,7 @@ class SQLiteStore(SqlMemoryStore):
             search_strategy=search_strategy,
             clock=clock,
         )
-        settings = SearchSettings() if search_settings is None else search_settings
+        settings = _checked_settings(search_settings)
         self._topic_weight = settings.topic_weight
         self._where = _checked_path(path)
         policy = check_policy(schema_policy)
@@ -203,8 +205,18 @@ def _checked_path(path: object) -> str:
 
 
 def _checked_timeout(value: object) -> float:
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or value < 0:
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not value >= 0:
         raise InvalidArgumentError(
             f"busy_timeout_s must be a number of seconds >= 0, got {shown(value)}", argument="busy_timeout_s"
+        )
+    return min(value, _MOST_SECONDS)
+
+
+def _checked_settings(value: object) -> SearchSettings:
+    if value is None:
+        return SearchSettings()
+    if not isinstance(value, SearchSettings):
+        raise ArgumentTypeError(
+            f"search_settings must be SearchSettings or None, got {shown(value)}", argument="search_settings"
         )
     return value
