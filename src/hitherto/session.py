@@ -208,9 +208,10 @@ def check_timeout(value: object) -> float | None:
         raise ArgumentTypeError(
             f"timeout must be a number of seconds or None, got {shown(value)}", argument="timeout"
         )
-    if not value > 0:  # NaN neither
+    if value <= 0:
         raise InvalidArgumentError(f"timeout must be above 0 seconds, got {value}", argument="timeout")
-    return min(value, threading.TIMEOUT_MAX)
+    # In this order NaN, which is not refused either, is the longest wait and not one that threads fail on.
+    return min(threading.TIMEOUT_MAX, value)
 
 
 def read_scope(scope: object, **given: Any) -> SearchScope:
