@@ -199,7 +199,7 @@ def read_items(text: object, *, spoken_at: str | None, known: int) -> list[Extra
     read = [_item(item, spoken_at=spoken_at, known=known) for item in items]
     if items and all(item is None for item in read):
         raise ModelOutputError(
-            f"none of the {len(items)} memories in the answer can be used: {shown(items[0])}"
+            f"the model must answer with memories that can be used, none of {len(items)} can, got {shown(items[0])}"
         )
     return [item for item in read if item is not None and item.text][:MAX_ITEMS]
 

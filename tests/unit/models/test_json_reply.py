@@ -33,3 +33,10 @@ def test_a_reply_nested_without_end_is_no_json() -> None:
     """Depth that no stack holds is the model's error, not the program's end."""
     with pytest.raises(ModelOutputError):
         parse_json_reply('{"a":' * 100_000)
+
+
+def test_what_cannot_be_used_stands_behind_got() -> None:
+    """Logs and stored errors are cut before ", got", so that what was said of somebody is not in them."""
+    with pytest.raises(ModelOutputError, match="none of 1 can, got ") as caught:
+        read_items('{"memories": [{"content": "Mia is ill"}]}', spoken_at=None, known=0)
+    assert "Mia" not in str(caught.value).partition(", got ")[0]
