@@ -112,15 +112,14 @@ _JSON_COLUMNS: Final = tuple(
     )
 )
 SEQUENCES: Final = (*(f"{name}_seq" for name in COUNTERS), "link_no_seq")
-_COUNTER: Final = "SELECT '{0}' AS name, CASE WHEN is_called THEN last_value ELSE 0 END AS value FROM {0}_seq"
+_COUNTER: Final = " UNION ALL SELECT '{0}', CASE WHEN is_called THEN last_value ELSE 0 END FROM {0}_seq"
 _COUNTERS: Final = (
     *(f"CREATE SEQUENCE {name}" for name in SEQUENCES),
     "ALTER TABLE links ALTER COLUMN link_no SET DEFAULT nextval('link_no_seq')",
     # What the counters are elsewhere; nobody can write to it. A sequence is not of one moment with what is read
     # beside it, and on a replica it is ahead: the version is that of the scopes.
-    "CREATE VIEW counters AS "  # noqa: S608  names of our own
-    + " UNION ALL ".join(_COUNTER.format(name) for name in COUNTERS if name != "version")
-    + " UNION ALL SELECT 'version', coalesce(max(version), 0) FROM scopes",
+    "CREATE VIEW counters AS SELECT 'version' AS name, coalesce(max(version), 0) AS value FROM scopes"  # noqa: S608  own names
+    + "".join(_COUNTER.format(name) for name in COUNTERS if name != "version"),
 )
 _LINK_TRIGGER: Final = (
     """CREATE FUNCTION hitherto_note_link() RETURNS trigger LANGUAGE plpgsql SET search_path FROM CURRENT AS $$

@@ -26,7 +26,7 @@ _INCOMING = (
 )
 _SET = (
     update(records)
-    .where(records.c.record_no == bindparam("no"), records.c.user_no == bindparam("user"))
+    .where(records.c.user_no == bindparam("user"), records.c.record_no == bindparam("no"))
     .values(status=bindparam("new_status"), metadata=bindparam("new_metadata"))
 )
 
@@ -87,7 +87,7 @@ def recalculate(conn: Connection, index: SearchIndex, owners: Owners) -> None:
     conn.execute(
         _SET,
         [
-            {"no": row.record_no, "user": row.user_no, "new_status": status, "new_metadata": text}
+            {"user": row.user_no, "no": row.record_no, "new_status": status, "new_metadata": text}
             for row, (status, text) in changed
         ],
     )
