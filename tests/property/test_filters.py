@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.postgres import emptied
+from tests.postgres import fresh
 
 from hitherto.filters import json_equal, parse_filter
 from hitherto.store.base import MemoryStore
@@ -19,7 +19,7 @@ from hitherto.testing.reference import ReferenceStore
 
 @pytest.fixture(
     scope="module",
-    params=[ReferenceStore, lambda: SQLiteStore(":memory:"), emptied],
+    params=[ReferenceStore, lambda: SQLiteStore(":memory:"), fresh],
     ids=["reference", "sqlite", "postgres"],
 )
 def store(request: pytest.FixtureRequest) -> Iterator[MemoryStore]:

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.postgres import fresh
 
 from hitherto.messages import ImageContent, Message, TextContent
 from hitherto.notset import NOT_SET
@@ -22,7 +23,9 @@ OWNER = st.none() | strategies.ids()
 
 
 @pytest.fixture(
-    scope="module", params=[ReferenceStore, lambda: SQLiteStore(":memory:")], ids=["reference", "sqlite"]
+    scope="module",
+    params=[ReferenceStore, lambda: SQLiteStore(":memory:"), fresh],
+    ids=["reference", "sqlite", "postgres"],
 )
 def store(request: pytest.FixtureRequest) -> Iterator[MemoryStore]:
     """Return a store; examples delete what they stored."""

@@ -9,10 +9,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.reference.backends import empty_client
 
 from hitherto import AgentMemory, MemoryExtractionConfig, MemoryExtractionMode, MemoryLinkExtractionMode
 from hitherto.errors import HithertoError
 from hitherto.testing.scripted import TaskLLM
+
+pytestmark = pytest.mark.usefixtures("backend")
 
 MESSAGE = re.compile(r"<message>.*?<role>(.*?)</role>\s*<content>(.*?)</content>\s*</message>", re.DOTALL)
 INLINE: dict[str, Any] = {
@@ -29,9 +32,7 @@ def load(reference_data: Path, name: str) -> dict[str, dict[str, Any]]:
 
 def client(model: TaskLLM, **config: Any) -> AgentMemory:
     """Return a client that extracts at once."""
-    return AgentMemory(
-        ":memory:",
-        embedder=None,
+    return empty_client(
         llm=model,
         memory_extraction_config=MemoryExtractionConfig(**{**INLINE, **config}),
     )
@@ -266,7 +267,7 @@ def test_summaries_without_a_model_are_as_recorded(reference_data: Path) -> None
             or "format" in name
         ):
             continue
-        with AgentMemory(":memory:", embedder=None) as memory:
+        with empty_client() as memory:
             thread = summary_thread(memory, 0 if name == "nollm/empty" else 3)
             given = eval(match[1], {"__builtins__": {}})
             if "raises" in case:
@@ -283,9 +284,7 @@ def test_summaries_by_a_model_are_as_recorded(reference_data: Path) -> None:
     """A summary is reused until there is something new, and what leaves messages out is not kept."""
     recorded = load(reference_data, "D_summary")
     model = TaskLLM()
-    with AgentMemory(
-        ":memory:",
-        embedder=None,
+    with empty_client(
         llm=model,
         memory_extraction_config=MemoryExtractionConfig(extract_memories=False),
     ) as memory:
@@ -322,9 +321,7 @@ def test_summaries_by_a_model_are_as_recorded(reference_data: Path) -> None:
 def test_only_what_is_a_summary_is_kept_as_one(answer: str, text: str | None) -> None:
     """Where the recording keeps raw text or a transcript as a summary, ours shows a transcript and keeps nothing."""
     model = TaskLLM(summarise=answer)
-    with AgentMemory(
-        ":memory:",
-        embedder=None,
+    with empty_client(
         llm=model,
         memory_extraction_config=MemoryExtractionConfig(extract_memories=False),
     ) as memory:
@@ -343,7 +340,7 @@ CARD_ORDER = re.compile(r"record_id>(.*?)<")
 
 def card_memory() -> tuple[AgentMemory, Any]:
     """Return a client with the recorded thread and memories."""
-    memory = AgentMemory(":memory:", embedder=None)
+    memory = empty_client()
     thread = memory.create_thread(user_id="u1", agent_id="a1", thread_id="t1")
     thread.add_messages(
         [
@@ -399,7 +396,7 @@ def test_card_arguments_are_taken_or_refused_as_recorded(reference_data: Path) -
 
 def test_a_card_has_its_memories_without_messages() -> None:
     """A thread without messages has the newest memories on its card, where the recording has an empty one."""
-    with AgentMemory(":memory:", embedder=None) as memory:
+    with empty_client() as memory:
         thread = memory.create_thread(user_id="u1", agent_id="a1")
         assert thread.get_context_card().content == ""
         for number in range(7):
@@ -422,7 +419,7 @@ def test_settings_are_stored_as_recorded(reference_data: Path) -> None:
         )
     }
     compared = 0
-    with AgentMemory(":memory:", embedder=None, llm=TaskLLM()) as memory:
+    with empty_client(llm=TaskLLM()) as memory:
         for name, case in load(reference_data, "A_extraction_config_validation").items():
             if not name.startswith("thread/"):
                 continue
@@ -448,11 +445,11 @@ def test_settings_are_stored_as_recorded(reference_data: Path) -> None:
 def test_warnings_of_single_options_name_the_configuration() -> None:
     """Options one by one still work, and say what to write instead."""
     with (
-        AgentMemory(":memory:", embedder=None, llm=TaskLLM()) as memory,
+        empty_client(llm=TaskLLM()) as memory,
         pytest.warns(DeprecationWarning, match="memory_extraction_config"),
     ):
         thread = memory.create_thread(memory_extraction_window=3)
     assert thread._extraction.memory_extraction_window == 3
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        AgentMemory(":memory:", embedder=None, llm=TaskLLM()).close()
+        empty_client(llm=TaskLLM()).close()

@@ -7,11 +7,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.reference.backends import empty_client
 from tests.reference.calls import cases, differences, outcome, read_call
 
 from hitherto import AgentMemory
 from hitherto.errors import NotFoundError
 from hitherto.thread import Thread
+
+pytestmark = pytest.mark.usefixtures("backend")
 
 #: What is refused at the client and at the thread, where the recording's store took it, and why.
 STRICTER_ADD = {
@@ -48,7 +51,7 @@ def of_both(expected: dict[str, str]) -> dict[str, str]:
 @pytest.fixture
 def memory() -> Iterator[AgentMemory]:
     """Return an empty client."""
-    with AgentMemory(":memory:", embedder=None) as client:
+    with empty_client() as client:
         yield client
 
 

@@ -7,10 +7,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.reference.backends import empty_client
 from tests.reference.calls import cases, differences, outcome, parts, read_call, restored
 
 from hitherto import AgentMemory, ImageContent, ImageMimeType, Message, TextContent
 from hitherto.thread import Thread
+
+pytestmark = pytest.mark.usefixtures("backend")
 
 PICTURE = b"x" * 79
 
@@ -18,7 +21,7 @@ PICTURE = b"x" * 79
 @pytest.fixture
 def memory() -> Iterator[AgentMemory]:
     """Return an empty client."""
-    with AgentMemory(":memory:", embedder=None) as client:
+    with empty_client() as client:
         yield client
 
 

@@ -10,12 +10,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.reference.backends import empty_client
 from tests.reference.calls import Raised, cases, differences, outcome
 
-from hitherto import AgentMemory, MemoryRetentionConfig, TimeToLiveAnchor
+from hitherto import MemoryRetentionConfig, TimeToLiveAnchor
 from hitherto.lifetime import check_retention
 from hitherto.notset import NOT_SET
 from hitherto.testing.reference import ReferenceStore
+
+pytestmark = pytest.mark.usefixtures("backend")
 
 NOW = datetime(2026, 5, 1, 12, tzinfo=timezone.utc)
 CONFIGS: dict[str, dict[str, int]] = {
@@ -130,7 +133,7 @@ def test_the_anchor_timestamp_reads_what_was_recorded(reference_data: Path) -> N
 
 def test_a_change_of_content_keeps_the_expiry() -> None:
     """An update drops no time to live, at client and thread."""
-    with AgentMemory(":memory:", embedder=None) as memory:
+    with empty_client() as memory:
         thread = memory.create_thread()
         name = thread.add_memory("x", memory_type="fact", ttl_days=3)
         (said,) = thread.add_messages([{"role": "user", "content": "x"}], ttl_days=3)

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.reference.backends import empty_client
 from tests.reference.calls import Raised, cases, differences, outcome, read_call
 
 from hitherto import AgentMemory
@@ -16,11 +17,13 @@ from hitherto.errors import InvalidIdError
 from hitherto.records import Record
 from hitherto.thread import Thread
 
+pytestmark = pytest.mark.usefixtures("backend")
+
 
 @pytest.fixture
 def memory() -> Iterator[AgentMemory]:
     """Return an empty client."""
-    with AgentMemory(":memory:", embedder=None) as client:
+    with empty_client() as client:
         yield client
 
 
@@ -163,7 +166,7 @@ def test_waiting_and_closing_are_as_recorded(reference_data: Path) -> None:
         if verb not in {"wait", "close"} or case["call"].endswith(("()", "again")):
             continue
         timeout = float("nan") if value == "nan" else ast.literal_eval(value)
-        with AgentMemory(":memory:", embedder=None) as memory:
+        with empty_client() as memory:
             thread = memory.create_thread()
             methods = {
                 "client": memory.wait_for_memory_extraction,
@@ -177,7 +180,7 @@ def test_waiting_and_closing_are_as_recorded(reference_data: Path) -> None:
 
 def test_everything_is_refused_after_closing(reference_data: Path) -> None:
     """Where the recording went on or timed out after close, the client is as closed as everywhere else."""
-    with AgentMemory(":memory:", embedder=None) as memory:
+    with empty_client() as memory:
         thread = memory.create_thread(thread_id="t")
     calls = {
         "create_thread": memory.create_thread,
