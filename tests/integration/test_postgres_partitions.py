@@ -40,7 +40,7 @@ def store() -> Iterator[PostgresStore]:
                 metadata={"n": n},
             )
         with opened._write() as conn:
-            conn.exec_driver_sql("ANALYZE")
+            conn.exec_driver_sql(f"ANALYZE {', '.join(DIVIDED)}")
         yield opened
 
 

@@ -142,6 +142,8 @@ def run(
             port=port,
             uds=unix_socket,
             workers=workers,
+            # Strict, and with a bound on headers; httptools, which would be taken where it is installed, has none.
+            http="h11",
             log_level="warning",
             access_log=False,
             server_header=False,
