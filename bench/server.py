@@ -123,7 +123,9 @@ class Server:
         ]
 
     def start(self) -> None:
-        self._process = subprocess.Popen(self._command, stderr=subprocess.DEVNULL, start_new_session=True)
+        self._process = subprocess.Popen(
+            self._command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True
+        )
         while True:
             try:
                 with socket.create_connection(("127.0.0.1", self.port), 1) as link:
