@@ -18,7 +18,7 @@ from search import DIMENSION, World
 from hitherto.store.postgres.store import PostgresStore
 
 EACH = 100
-TABLES = ("records", "entries", "vectors", "scopes")
+TABLES = ("records", "entries", "vectors", "scopes", "ids", "thread_users")
 
 
 def main() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+import time
 from collections.abc import Iterator
 from datetime import datetime, timezone
 from typing import Any
@@ -70,7 +72,7 @@ def test_many_candidates_are_found_through_the_index(store: PostgresStore) -> No
     """Without a scope the plan walks the HNSW index of each partition, and finds nearly what comparing finds."""
     indexed, shown = plan(store, ResolvedScope())
     assert indexed
-    assert "vectors_p0_vector_idx" in shown
+    assert "ix_vectors_hnsw_0" in shown
     assert "Order By: ((vector)::halfvec(16) <=>" in shown
     found = ids(store, 20)
     assert len(set(found) & set(true_nearest(lambda n: True, 20))) >= 18
@@ -107,3 +109,30 @@ def test_a_small_scope_is_ranked_as_ever(store: PostgresStore) -> None:
     """A user of 40 records is searched in memory, exactly."""
     found = ids(store, 10, user_id="u10", exact_user_match=True)
     assert found == true_nearest(lambda n: n % 100 == 10, 10)
+
+
+def test_writes_go_on_while_the_index_is_built() -> None:
+    """A build that waits for somebody's transaction keeps no writer waiting; then the index is whole."""
+    with fresh() as store, psycopg.connect(store._url) as other:
+        store.add(["x"], "fact", user_ids="u", embeddings=list(VECTORS[:1]))
+        other.execute("LOCK TABLE vectors IN ROW EXCLUSIVE MODE")
+        building = threading.Thread(target=store.index_vectors)
+        building.start()
+        with psycopg.connect(store._url, autocommit=True) as watching:
+            until = time.monotonic() + 30
+            while not watching.execute(
+                "SELECT 1 FROM pg_stat_activity "
+                "WHERE query LIKE 'CREATE INDEX CONCURRENTLY%' AND wait_event_type = 'Lock'"
+            ).fetchall():
+                assert time.monotonic() < until
+                time.sleep(0.02)
+        store.add(["y"], "fact", user_ids="u", embeddings=list(VECTORS[1:2]))
+        assert building.is_alive()
+        other.rollback()
+        building.join(60)
+        with store._read() as conn:
+            valid = conn.exec_driver_sql(
+                "SELECT indisvalid FROM pg_index WHERE starts_with(indexrelid::regclass::text, 'ix_vectors_hnsw')"
+            )
+            assert valid.scalars().all() == [True] * 3
+        store.index_vectors()

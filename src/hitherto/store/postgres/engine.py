@@ -153,6 +153,13 @@ class PostgresEngine:
                 self.written = max(self.written, conn.execute(_WRITTEN).scalar_one())
 
     @contextmanager
+    def statements(self) -> Iterator[Connection]:
+        """Yield a connection on which each statement stands for itself, for those that refuse a transaction."""
+        self._check_open()
+        with self._engine.connect().execution_options(isolation_level="AUTOCOMMIT") as conn:
+            yield conn
+
+    @contextmanager
     def _transaction(self, engine: Engine) -> Iterator[Connection]:
         pid = self._pid
         conn = engine.connect()

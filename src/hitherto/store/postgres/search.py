@@ -34,6 +34,10 @@ INDEX_NAME: Final = "ix_vectors_hnsw"
 MOST_INDEXED: Final = 4000
 """The most dimensions that pgvector indexes in half precision."""
 _HAS_INDEX: Final = text("SELECT to_regclass('ix_vectors_hnsw') IS NOT NULL")
+_PARTS: Final = text(
+    "SELECT CAST(CAST(inhrelid AS regclass) AS text) FROM pg_inherits "
+    "WHERE inhparent = to_regclass('vectors') ORDER BY 1"
+)
 _ALL_ROWS: Final = text("SELECT value FROM counters WHERE name = 'record_no'")
 _USER_ROWS: Final = text("SELECT user_no, row_count FROM scopes WHERE user_id = :user_id")
 _NO_USER_ROWS: Final = text("SELECT user_no, row_count FROM scopes WHERE user_no = :user_no")
@@ -45,6 +49,27 @@ _SCAN: Final = (
 )
 _LEAST: Final = 64
 _WIDEN: Final = 4
+
+
+def build_index(conn: Connection, dimension: int) -> None:
+    """Build the HNSW index anew without keeping writers waiting.
+
+    Args:
+        conn: A connection without a transaction, as concurrent building wants it.
+        dimension: How many numbers a vector has.
+    """
+    how = f"USING hnsw ((vector::halfvec({dimension})) halfvec_cosine_ops)"
+    parts = conn.execute(_PARTS).scalars().all()
+    conn.exec_driver_sql(f"DROP INDEX IF EXISTS {INDEX_NAME}")
+    names = [f"{INDEX_NAME}_{place}" for place in range(len(parts))]
+    for name, part in zip(names, parts, strict=True):
+        # One that was interrupted leaves an index that is not used and keeps the name.
+        conn.exec_driver_sql(f"DROP INDEX CONCURRENTLY IF EXISTS {name}")
+        conn.exec_driver_sql(f"CREATE INDEX CONCURRENTLY {name} ON {part} {how}")
+    # Searches look for this one, so it comes when all is there.
+    conn.exec_driver_sql(f"CREATE INDEX {INDEX_NAME} ON ONLY vectors {how}")
+    for name in names:
+        conn.exec_driver_sql(f"ALTER INDEX {INDEX_NAME} ATTACH PARTITION {name}")
 
 
 @dataclass

@@ -24,7 +24,7 @@ from hitherto.store.postgres.errors import InterruptedTransactionError, translat
 from hitherto.store.postgres.extension import prepare_extension
 from hitherto.store.postgres.index import POSTGRES_INDEX, settle
 from hitherto.store.postgres.isolation import DEFAULT_ROLE, bind, check_role, isolate, read_seal
-from hitherto.store.postgres.search import INDEX_NAME, MOST_INDEXED, PostgresSearch
+from hitherto.store.postgres.search import MOST_INDEXED, PostgresSearch, build_index
 from hitherto.store.postgres.tables import divided_ddl, drop_statements, metadata
 from hitherto.store.settings import SearchSettings
 from hitherto.store.sql import fingerprint
@@ -232,23 +232,21 @@ class PostgresStore(SqlMemoryStore):
     def index_vectors(self) -> None:
         """Build the HNSW index of all vectors, for searches by a vector alone in more than ``exact_rows`` records.
 
-        Adding records takes longer with it, and building it blocks writes. A user's records are searched without it.
+        Adding records takes longer with it. Writes go on while it is built, one partition after the other; a call
+        that was interrupted is made again. A user's records are searched without it.
 
         Raises:
             InvalidArgumentError: If there are no vectors yet, or they have more than 4,000 dimensions.
         """
-        with self._write() as conn:
+        with self._read() as conn:
             stored = fingerprint.read_fingerprint(conn)
-            if stored is None or stored.dimension > MOST_INDEXED:
-                raise InvalidArgumentError(
-                    f"vectors are indexed when there are some, of up to {MOST_INDEXED} dimensions; there are "
-                    + ("none" if stored is None else f"some of {stored.dimension}")
-                )
-            conn.exec_driver_sql(f"DROP INDEX IF EXISTS {INDEX_NAME}")
-            conn.exec_driver_sql(
-                f"CREATE INDEX {INDEX_NAME} ON vectors USING hnsw "
-                f"((vector::halfvec({stored.dimension})) halfvec_cosine_ops)"
+        if stored is None or stored.dimension > MOST_INDEXED:
+            raise InvalidArgumentError(
+                f"vectors are indexed when there are some, of up to {MOST_INDEXED} dimensions; there are "
+                + ("none" if stored is None else f"some of {stored.dimension}")
             )
+        with translate_errors(self._where), self._engine.statements() as conn:
+            build_index(conn, stored.dimension)
         with self._write() as conn:
             conn.exec_driver_sql("ANALYZE vectors, entries")
 
