@@ -54,6 +54,10 @@ T = TypeVar("T")
 
 SCHEMES: Final = ("postgresql://", "postgres://")
 _HAS_VERSION: Final = text("SELECT to_regclass('schema_version') IS NOT NULL")
+_MAKES_HERE: Final = text(
+    "SELECT to_regclass(quote_ident(current_schema()) || '.schema_version') IS NOT NULL"
+)
+"""A store that may be made is looked for where it would be, not in schemas further on the search path."""
 _TRIES: Final = 8
 _FIRST_PAUSE_S: Final = 0.05
 
@@ -218,11 +222,13 @@ class PostgresStore(SqlMemoryStore):
 
     def _prepare(self, policy: SchemaPolicy) -> None:
         if policy is not SchemaPolicy.RECREATE:
+            makes = policy is not SchemaPolicy.REQUIRE_EXISTING and not self._engine.read_only
             with self._read() as conn:
-                version = read_version(conn) if conn.execute(_HAS_VERSION).scalar() else None
+                found = conn.execute(_MAKES_HERE if makes else _HAS_VERSION).scalar()
+                version = read_version(conn) if found else None
             if version == SCHEMA_VERSION:
                 return
-            if self._engine.read_only or policy is SchemaPolicy.REQUIRE_EXISTING:
+            if not makes:
                 check_current(version, self._where)
         # The lock that every write takes lets one process at a time create or upgrade; the next finds it done.
         with self._write() as conn:

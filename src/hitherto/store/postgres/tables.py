@@ -170,8 +170,12 @@ def divided_ddl(partitions: int) -> tuple[str, ...]:
 def drop_statements() -> tuple[str, ...]:
     """Return what deletes all that was created, tables of an earlier attempt with it."""
     return (
+        # What has no such table in this store's schema would be looked for further on the path, in another store.
+        "SELECT set_config('hitherto.search_path', current_setting('search_path'), true)",
+        "SELECT set_config('search_path', quote_ident(current_schema()), true)",
         "DROP VIEW IF EXISTS counters",
         *(f"DROP TABLE IF EXISTS {name} CASCADE" for name in ("entries", *reversed(metadata.tables))),
         *(f"DROP SEQUENCE IF EXISTS {name} CASCADE" for name in SEQUENCES),
         "DROP FUNCTION IF EXISTS hitherto_note_link",
+        "SELECT set_config('search_path', current_setting('hitherto.search_path'), true)",
     )

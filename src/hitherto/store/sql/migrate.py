@@ -86,8 +86,9 @@ def read_version(conn: Connection) -> str | None:
 
 
 def stored_tables(conn: Connection) -> set[str]:
-    """Return which of our tables exist."""
-    return set(inspect(conn).get_table_names()) & set(metadata.tables)
+    """Return which of our tables exist where new ones are made; those further on a search path are another store's."""
+    found = inspect(conn)
+    return set(found.get_table_names(schema=found.default_schema_name)) & set(metadata.tables)
 
 
 def stored_version(conn: Connection) -> str | None:
@@ -171,7 +172,8 @@ def create(conn: Connection, creation: Creation) -> None:
         conn: A connection in a write transaction.
         creation: What the backend creates.
     """
-    creation.tables.create_all(conn)
+    # There are none yet; tables of that name that are seen elsewhere on a search path are another store's.
+    creation.tables.create_all(conn, checkfirst=False)
     for statement in creation.ddl:
         conn.exec_driver_sql(statement)
     conn.execute(insert(schema_version), {"version_num": SCHEMA_VERSION})
