@@ -20,6 +20,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
+from hitherto.characters import is_storable
 from hitherto.errors import InvalidFilterError, shown
 
 Json: TypeAlias = "None | bool | int | float | str | list[Json] | dict[str, Json]"
@@ -236,7 +237,7 @@ class _Parser:
 
     def _text(self, value: str, where: str) -> str:
         # No record can hold it, and a database cannot even be asked for it.
-        if "\0" in value or any("\ud800" <= char <= "\udfff" for char in value):
+        if not is_storable(value):
             raise self._error(f"{where} must not hold NUL or a lone surrogate, got {shown(value)}")
         return value
 

@@ -19,6 +19,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final, Literal
 
+from hitherto.characters import is_storable
 from hitherto.errors import ArgumentTypeError, InvalidArgumentError, InvalidIdError, shown
 from hitherto.notset import NOT_SET, NOT_SET_MARKER, NotSetType
 from hitherto.records import Record, ScopedRecord
@@ -166,7 +167,7 @@ def check_id(value: object, *, argument: str) -> str:
         raise InvalidIdError(
             f"{argument} must have 1 to {MAX_ID_LENGTH} characters, got {len(value)}", argument=argument
         )
-    if "\0" in value or any("\ud800" <= char <= "\udfff" for char in value):
+    if not is_storable(value):
         raise InvalidIdError(
             f"{argument} must not hold NUL or a lone surrogate, got {shown(value)}", argument=argument
         )

@@ -6,6 +6,7 @@ import logging
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
+from hitherto.characters import storable
 from hitherto.errors import ModelOutputError
 from hitherto.extraction.extractor import PACKAGE
 from hitherto.images import ImageLimits, check_for_model
@@ -13,7 +14,6 @@ from hitherto.messages import ImageContent, ImageMimeType, Message, TextContent
 from hitherto.models.base import LLM
 from hitherto.prompts import load_prompt
 from hitherto.records import ImageRecord, MessageRecord
-from hitherto.store.checks import storable
 from hitherto.store.jobs import Job, finish
 
 if TYPE_CHECKING:

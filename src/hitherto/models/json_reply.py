@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Mapping
 from typing import Any, Final
 
+from hitherto.characters import storable
 from hitherto.errors import ModelOutputError, shown
 
 _DECODER: Final = json.JSONDecoder()
-_UNSTORABLE: Final = re.compile("[\0\ud800-\udfff]")
 
 
 def parse_json_reply(text: object) -> Any:
@@ -38,7 +37,7 @@ def parse_json_reply(text: object) -> Any:
         place = min((at for at in (text.find("{"), text.find("[")) if at >= 0), default=-1)
         while place >= 0:
             try:
-                return _storable(_DECODER.raw_decode(text, place)[0])
+                return _with_storable_texts(_DECODER.raw_decode(text, place)[0])
             except ValueError:
                 # A bracket in the words before the JSON; what is inside broken JSON is not looked at.
                 if text[:place].strip().startswith(("{", "[")) or text[place] == "{":
@@ -49,13 +48,13 @@ def parse_json_reply(text: object) -> Any:
     raise ModelOutputError(f"the model must answer with JSON, got {shown(text)}")
 
 
-def _storable(value: Any) -> Any:
+def _with_storable_texts(value: Any) -> Any:
     if isinstance(value, str):
-        return _UNSTORABLE.sub("\ufffd", value)
+        return storable(value)
     if isinstance(value, list):
-        return [_storable(item) for item in value]
+        return [_with_storable_texts(item) for item in value]
     if isinstance(value, dict):
-        return {_storable(key): _storable(item) for key, item in value.items()}
+        return {_with_storable_texts(key): _with_storable_texts(item) for key, item in value.items()}
     return value
 
 

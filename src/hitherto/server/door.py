@@ -94,9 +94,8 @@ class Door:
 
         async def watched(message: Message) -> None:
             if message["type"] == "http.response.start":
-                note(
-                    message["status"]
-                )  # before it is sent: what was answered stands in the log, also after a crash
+                # Before it is sent: what was answered stands in the log, also after a crash.
+                note(message["status"])
             await send(message)
 
         try:

@@ -53,13 +53,12 @@ def message_object(document: Document, profile: Profile) -> dict[str, Any]:
         profile: In 2.x empty fields are shown too.
     """
     source = MESSAGES.stored(document.source, profile)
-    shown = _chosen(source, _MESSAGE_KEYS)
-    if profile == "2.x":
-        shown = {
-            key: shown.get(key, _EMPTY_MESSAGE.get(key))
-            for key in _MESSAGE_KEYS
-            if key in {*shown, *_EMPTY_MESSAGE}
-        }
+    empty = _EMPTY_MESSAGE if profile == "2.x" else {}
+    shown = {
+        key: empty.get(key) if source.get(key) is None else source[key]
+        for key in _MESSAGE_KEYS
+        if key in empty or source.get(key) is not None
+    }
     return {"memory_id": source["memory_id"], "message_id": document.id, **shown}
 
 

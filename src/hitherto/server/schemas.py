@@ -23,7 +23,7 @@ def ref(name: str) -> Schema:
     """
     if name not in SCHEMAS:
         raise KeyError(name)
-    return {"$ref": f"#/components/schemas/{name}"}
+    return _ref(name)
 
 
 def _ref(name: str) -> Schema:

@@ -7,6 +7,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
+from hitherto.characters import is_storable
 from hitherto.errors import ArgumentTypeError, InvalidArgumentError, InvalidTextError, shown
 from hitherto.records import RECORD_CLASSES
 
@@ -42,24 +43,6 @@ def check_text(value: object, *, argument: str) -> str:
             f"{argument} must not hold NUL or a lone surrogate, got {shown(value)}", argument=argument
         )
     return value
-
-
-def is_storable(value: str) -> bool:
-    """Return whether a text has neither NUL nor a lone surrogate."""
-    if "\0" in value:
-        return False
-    try:
-        value.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
-
-
-def storable(value: str) -> str:
-    """Return a text with NUL and lone surrogates replaced by U+FFFD; for queries, which may be any text."""
-    if is_storable(value):
-        return value
-    return "".join("\ufffd" if char == "\0" or "\ud800" <= char <= "\udfff" else char for char in value)
 
 
 def check_label(value: object, *, argument: str) -> str:

@@ -24,8 +24,9 @@ if TYPE_CHECKING:
     Objects: TypeAlias = "dict[str, Any] | None | list[dict[str, Any] | None] | NotSetType"
 
 MAX_LIST_LIMIT = 10_000
-MOST_ROWS = 2**63 - 1  # the largest number that a database can be asked for
 """How many records or links a list returns where no limit is given."""
+MOST_ROWS = 2**63 - 1
+"""The largest number that a database can be asked for."""
 
 
 class RelationVerbs(StorePrimitives):

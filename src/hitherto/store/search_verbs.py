@@ -7,12 +7,13 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from hitherto.aio import awaitable
+from hitherto.characters import storable
 from hitherto.errors import ArgumentTypeError, InvalidArgumentError, shown
 from hitherto.filters import parse_filter
 from hitherto.notset import NOT_SET, NotSetType
 from hitherto.records import SEARCHABLE_TYPES, Record
 from hitherto.scope import SearchScope, resolve_for_store
-from hitherto.store.checks import check_record_type, check_vector, storable
+from hitherto.store.checks import check_record_type, check_vector
 from hitherto.store.drafts import embed_texts
 from hitherto.store.primitives import SearchStrategy, StorePrimitives
 from hitherto.store.requests import StoreHit, StoreQuery

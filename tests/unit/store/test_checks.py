@@ -7,8 +7,9 @@ import enum
 import numpy as np
 import pytest
 
+from hitherto.characters import storable
 from hitherto.errors import ArgumentTypeError, InvalidArgumentError, InvalidIdError, InvalidTextError
-from hitherto.store.checks import check_metadata, check_vector, spread, storable
+from hitherto.store.checks import check_metadata, check_vector, spread
 from hitherto.store.sqlite.store import SQLiteStore
 
 SURROGATE = "a\ud800b"

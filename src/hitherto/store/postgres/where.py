@@ -29,8 +29,8 @@ from sqlalchemy import (
 )
 from sqlalchemy.dialects.postgresql import JSONB
 
+from hitherto.characters import is_storable
 from hitherto.filters import AllOf, ArrayContains, ArrayContainsAny, Equals, Filter, HasFields, Not, Test
-from hitherto.store.checks import is_storable
 
 _EXACT_BELOW: Final = 2**53
 _LARGEST: Final = 10**4000
