@@ -114,6 +114,8 @@ def test_a_closed_store_says_so() -> None:
         ({"pool_size": 0}, "pool_size", InvalidArgumentError),
         ({"partitions": "2"}, "partitions", InvalidArgumentError),
         ({"busy_timeout_s": -1}, "busy_timeout_s", InvalidArgumentError),
+        ({"busy_timeout_s": float("nan")}, "busy_timeout_s", InvalidArgumentError),
+        ({"search_settings": 5}, "search_settings", ArgumentTypeError),
     ],
 )
 def test_arguments_that_are_not_allowed_are_named(

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 from math import isfinite
+from typing import Final
 
 from hitherto.errors import ArgumentTypeError, InvalidArgumentError, shown
+
+_MOST_SECONDS: Final = 2_000_000  # SQLite and PostgreSQL count milliseconds in 32 bits
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,3 +88,37 @@ def _check_number(name: str, value: object, *, whole: bool) -> None:
     if not isfinite(value) or value < 0 or (whole and value < 1):
         wanted = ">= 1" if whole else "finite and >= 0"
         raise InvalidArgumentError(f"{name} must be {wanted}, got {value}", argument=name)
+
+
+def checked_settings(value: object) -> SearchSettings:
+    """Return the settings that were given to a store, or the defaults for None.
+
+    Args:
+        value: What came as ``search_settings``.
+
+    Raises:
+        ArgumentTypeError: If it is anything else.
+    """
+    if value is None:
+        return SearchSettings()
+    if not isinstance(value, SearchSettings):
+        raise ArgumentTypeError(
+            f"search_settings must be SearchSettings or None, got {shown(value)}", argument="search_settings"
+        )
+    return value
+
+
+def checked_timeout(value: object) -> float:
+    """Return how long a store waits for others, in seconds; never longer than databases can count.
+
+    Args:
+        value: What came as ``busy_timeout_s``.
+
+    Raises:
+        InvalidArgumentError: If it is no number of seconds >= 0.
+    """
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not value >= 0:
+        raise InvalidArgumentError(
+            f"busy_timeout_s must be a number of seconds >= 0, got {shown(value)}", argument="busy_timeout_s"
+        )
+    return min(value, _MOST_SECONDS)

@@ -26,7 +26,7 @@ from hitherto.store.postgres.index import POSTGRES_INDEX, settle
 from hitherto.store.postgres.isolation import DEFAULT_ROLE, bind, check_role, isolate, read_seal
 from hitherto.store.postgres.search import MOST_INDEXED, PostgresSearch, build_index
 from hitherto.store.postgres.tables import divided_ddl, drop_statements, metadata
-from hitherto.store.settings import SearchSettings
+from hitherto.store.settings import SearchSettings, checked_settings, checked_timeout
 from hitherto.store.sql import fingerprint
 from hitherto.store.sql.migrate import (
     Creation,
@@ -54,7 +54,7 @@ T = TypeVar("T")
 
 SCHEMES: Final = ("postgresql://", "postgres://")
 _HAS_VERSION: Final = text("SELECT to_regclass('schema_version') IS NOT NULL")
-_MAKES_HERE: Final = text(
+_HAS_OWN_VERSION: Final = text(
     "SELECT to_regclass(quote_ident(current_schema()) || '.schema_version') IS NOT NULL"
 )
 """A store that may be made is looked for where it would be, not in schemas further on the search path."""
@@ -156,7 +156,7 @@ class PostgresStore(SqlMemoryStore):
             search_strategy=search_strategy,
             clock=clock,
         )
-        settings = SearchSettings() if search_settings is None else search_settings
+        settings = checked_settings(search_settings)
         self._topic_weight = settings.topic_weight
         parsed = _checked_url(url)
         self._where = parsed.render_as_string(hide_password=True).replace("+psycopg", "", 1)
@@ -181,7 +181,7 @@ class PostgresStore(SqlMemoryStore):
         connections: dict[str, Any] = {
             "where": self._where,
             "pool_size": _checked_count(pool_size, "pool_size"),
-            "busy_timeout_s": _checked_timeout(busy_timeout_s),
+            "busy_timeout_s": checked_timeout(busy_timeout_s),
             "settle": settle if _bound is None else _bound.settle,
         }
         self._engine = PostgresEngine(parsed, read_only=read_only, **connections)
@@ -224,7 +224,7 @@ class PostgresStore(SqlMemoryStore):
         if policy is not SchemaPolicy.RECREATE:
             makes = policy is not SchemaPolicy.REQUIRE_EXISTING and not self._engine.read_only
             with self._read() as conn:
-                found = conn.execute(_MAKES_HERE if makes else _HAS_VERSION).scalar()
+                found = conn.execute(_HAS_OWN_VERSION if makes else _HAS_VERSION).scalar()
                 version = read_version(conn) if found else None
             if version == SCHEMA_VERSION:
                 return
@@ -415,13 +415,5 @@ def _checked_count(value: object, argument: str) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= 1024:
         raise InvalidArgumentError(
             f"{argument} must be an int from 1 to 1024, got {shown(value)}", argument=argument
-        )
-    return value
-
-
-def _checked_timeout(value: object) -> float:
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or value < 0:
-        raise InvalidArgumentError(
-            f"busy_timeout_s must be a number of seconds >= 0, got {shown(value)}", argument="busy_timeout_s"
         )
     return value

@@ -6,14 +6,14 @@ import logging
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from sqlalchemy import Connection
 
 from hitherto.errors import ArgumentTypeError, InvalidArgumentError, shown
 from hitherto.lifetime import Clock, MemoryRetentionConfig, utc_now
 from hitherto.store.base import SearchStrategy
-from hitherto.store.settings import SearchSettings
+from hitherto.store.settings import SearchSettings, checked_settings, checked_timeout
 from hitherto.store.sql import fingerprint
 from hitherto.store.sql.migrate import (
     SchemaPolicy,
@@ -34,8 +34,6 @@ if TYPE_CHECKING:
     from hitherto.models.base import Embedder
 
 log = logging.getLogger("hitherto.store")
-
-_MOST_SECONDS: Final = 2_000_000  # SQLite counts milliseconds in 32 bits
 
 
 class SQLiteStore(SqlMemoryStore):
@@ -97,7 +95,7 @@ class SQLiteStore(SqlMemoryStore):
             search_strategy=search_strategy,
             clock=clock,
         )
-        settings = _checked_settings(search_settings)
+        settings = checked_settings(search_settings)
         self._topic_weight = settings.topic_weight
         self._where = _checked_path(path)
         policy = check_policy(schema_policy)
@@ -107,7 +105,7 @@ class SQLiteStore(SqlMemoryStore):
         self._engine = SqliteEngine(
             self._where,
             durability=durability,
-            busy_timeout_s=_checked_timeout(busy_timeout_s),
+            busy_timeout_s=checked_timeout(busy_timeout_s),
             read_only=read_only,
             create=not read_only and policy not in (SchemaPolicy.REQUIRE_EXISTING, SchemaPolicy.NO_CHECK),
         )
@@ -202,21 +200,3 @@ def _checked_path(path: object) -> str:
     if not path or "\0" in path:
         raise InvalidArgumentError(f'path must be a path or ":memory:", got {shown(path)}', argument="path")
     return path
-
-
-def _checked_timeout(value: object) -> float:
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not value >= 0:
-        raise InvalidArgumentError(
-            f"busy_timeout_s must be a number of seconds >= 0, got {shown(value)}", argument="busy_timeout_s"
-        )
-    return min(value, _MOST_SECONDS)
-
-
-def _checked_settings(value: object) -> SearchSettings:
-    if value is None:
-        return SearchSettings()
-    if not isinstance(value, SearchSettings):
-        raise ArgumentTypeError(
-            f"search_settings must be SearchSettings or None, got {shown(value)}", argument="search_settings"
-        )
-    return value
