@@ -1,7 +1,8 @@
 """Connections to one PostgreSQL database: a pool, read and write transactions, lost connections, forks.
 
-Writers of one schema take turns by an advisory lock that ends with their transaction: record and version numbers are
-in the order of commits, as every backend promises. A reader never waits; what it reads is of one moment.
+Writers of one schema take turns by an advisory lock that ends with their transaction. Those who only add records
+share it, and lock the users and threads of the records instead: record and version numbers are in the order of commits
+within a user and within a thread. A reader never waits; what it reads is of one moment.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 import logging
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from typing import TYPE_CHECKING, Any, Final
 
@@ -30,6 +31,14 @@ log = logging.getLogger("hitherto.store")
 _LOCK: Final = text(
     "SELECT pg_advisory_xact_lock(1751741544, hashtext(current_schema())), pg_current_xact_id()::text"
 )
+# In order, so that nobody waits for one who waits for him.
+_LOCK_PARTS: Final = text(
+    "SELECT pg_advisory_xact_lock_shared(1751741544, hashtext(current_schema())), (SELECT count(pg_advisory_xact_lock("
+    "key)) FROM (SELECT DISTINCT hashtextextended(part, hashtext(current_schema())) AS key "
+    "FROM unnest(CAST(:parts AS text[])) AS part ORDER BY 1) keys), pg_current_xact_id()::text"
+)
+MOST_PARTS: Final = 32
+"""So many parts at most are locked one by one: the server has room for some thousands of locks in all."""
 _OUTCOME: Final = text("SELECT pg_xact_status(CAST(:xid AS xid8))")
 _WRITTEN: Final = text("SELECT CAST(pg_current_wal_lsn() - '0/0'::pg_lsn AS bigint)")
 _ARRIVED: Final = text("SELECT CAST(pg_last_wal_replay_lsn() - '0/0'::pg_lsn AS bigint)")
@@ -133,16 +142,21 @@ class PostgresEngine:
         return arrived is not None and arrived >= through
 
     @contextmanager
-    def write(self, *, confirm: bool = True) -> Iterator[Connection]:
+    def write(self, *, parts: Collection[str] | None = None, confirm: bool = True) -> Iterator[Connection]:
         """Yield a connection in a write transaction; commit it, or roll it back if anything is raised.
 
         Args:
+            parts: What of the store the transaction changes, by names that all writers use, at most MOST_PARTS: who
+                names others writes at the same time. None for a transaction that is to be alone.
             confirm: Whether to ask the server what became of the transaction if the connection is lost just while
                 it commits; else that is an InterruptedTransactionError, as if it had not been committed.
         """
         self._check_open()
         with self._transaction(self._engine) as conn:
-            _, xid = conn.execute(_LOCK).one()
+            locked = (
+                conn.execute(_LOCK) if parts is None else conn.execute(_LOCK_PARTS, {"parts": list(parts)})
+            )
+            xid = locked.one()[-1]
             yield conn
             try:
                 conn.commit()

@@ -22,6 +22,10 @@ class InterruptedTransactionError(StoreError):
     """A transaction was undone by the database or by a lost connection; running it again may succeed."""
 
 
+class SimultaneousWriteError(ConflictError):
+    """Another writer stored the same id, link or user a moment ago; alone, a write would have seen it."""
+
+
 @contextmanager
 def translate_errors(where: str) -> Iterator[None]:
     """Turn errors of SQLAlchemy and of the driver into ours.
@@ -33,7 +37,7 @@ def translate_errors(where: str) -> Iterator[None]:
         BusyError: If the database stayed locked, or no connection was free.
         SchemaError: If a table or column is missing.
         InterruptedTransactionError: If trying again may help.
-        ConflictError: If another writer took an id at the same moment.
+        SimultaneousWriteError: If another writer took an id at the same moment.
         StoreError: If the database refused for another reason.
     """
     try:
@@ -76,7 +80,9 @@ def _translated(error: Exception, where: str) -> HithertoError:
     if state in {"42P01", "42703", "3F000"}:
         return SchemaError(f"{where} has not the schema that is needed: {message}")
     if state == "23505":
-        return ConflictError(f"{where}: another writer stored the same id or link a moment ago: {message}")
+        return SimultaneousWriteError(
+            f"{where}: another writer stored the same id or link a moment ago: {message}"
+        )
     if state in {"25006", "42501"}:
         return StoreError(f"{where} may not be changed through this connection: {message}")
     return StoreError(f"{where}: {message}")

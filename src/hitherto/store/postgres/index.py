@@ -13,6 +13,7 @@ from psycopg.adapt import Dumper
 from psycopg.pq import Format
 from sqlalchemy import ColumnElement, Select, Table, bindparam, select
 
+from hitherto.store.postgres.moment import CHANGED, store_changes
 from hitherto.store.postgres.where import narrowed
 from hitherto.store.sql.entries import INTO_ENTRIES
 from hitherto.store.sql.index_sql import Cursor, Driver, IndexSql, Key
@@ -177,6 +178,8 @@ POSTGRES_INDEX: Final = IndexSql(
     ids=_ids,
     fetch=_fetch,
     thread_users="SELECT user_no FROM thread_users WHERE thread_id = ? LIMIT 2",
+    store_changes=store_changes,
+    changed=CHANGED,
     driver=_driver,
     pack_vector=PgVector,
     unpack_vectors=_unpack_vectors,

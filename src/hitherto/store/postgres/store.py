@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import logging
 import random
-import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, TypeVar
@@ -19,8 +18,12 @@ from hitherto.errors import AlreadyStoredError, ArgumentTypeError, InvalidArgume
 from hitherto.lifetime import Clock, MemoryRetentionConfig, utc_now
 from hitherto.scope import check_id
 from hitherto.store.base import SearchStrategy
-from hitherto.store.postgres.engine import PostgresEngine
-from hitherto.store.postgres.errors import InterruptedTransactionError, translate_errors
+from hitherto.store.postgres.engine import MOST_PARTS, PostgresEngine
+from hitherto.store.postgres.errors import (
+    InterruptedTransactionError,
+    SimultaneousWriteError,
+    translate_errors,
+)
 from hitherto.store.postgres.extension import prepare_extension
 from hitherto.store.postgres.index import POSTGRES_INDEX, settle
 from hitherto.store.postgres.isolation import DEFAULT_ROLE, bind, check_role, isolate, read_seal
@@ -28,6 +31,7 @@ from hitherto.store.postgres.search import MOST_INDEXED, PostgresSearch, build_i
 from hitherto.store.postgres.tables import divided_ddl, drop_statements, metadata
 from hitherto.store.settings import SearchSettings, checked_settings, checked_timeout
 from hitherto.store.sql import fingerprint
+from hitherto.store.sql.jobs import SqlJobs
 from hitherto.store.sql.migrate import (
     Creation,
     SchemaPolicy,
@@ -36,9 +40,11 @@ from hitherto.store.sql.migrate import (
     prepare,
     read_version,
 )
+from hitherto.store.sql.rows import owner_id
 from hitherto.store.sql.shelf_search import DEFAULT_CACHE_BYTES
 from hitherto.store.sql.store import SqlMemoryStore
 from hitherto.store.sql.tables import SCHEMA_VERSION
+from hitherto.store.sql.write import NotAloneError
 
 if TYPE_CHECKING:
     import psycopg
@@ -100,8 +106,9 @@ def _again(name: str) -> Any:
 class PostgresStore(SqlMemoryStore):
     """A store in one schema of a PostgreSQL database with pgvector.
 
-    Threads, processes and machines may share it. Writes take turns; reads never wait. What is interrupted by a
-    deadlock, a lost connection or a restart of the server is run again, so that nothing is stored twice.
+    Threads, processes and machines may share it. Records of different users are added side by side, all other writes
+    take turns; reads never wait. What is interrupted by a deadlock, a lost connection or a restart of the server is
+    run again, so that nothing is stored twice.
 
     Args:
         url: The database: ``postgresql://user:password@host:port/name``.
@@ -164,7 +171,6 @@ class PostgresStore(SqlMemoryStore):
         self._creation = Creation(
             divided_ddl(_checked_count(partitions, "partitions")), metadata, drop_statements()
         )
-        self._adding = threading.local()
         self._url = url
         self._options: dict[str, Any] = {
             "embedder": embedder,
@@ -322,12 +328,13 @@ class PostgresStore(SqlMemoryStore):
 
     @contextmanager
     def _begin(self) -> Iterator[Connection]:
+        self._check_writable()
+        with translate_errors(self._where), self._engine.write() as conn:
+            yield conn
+
+    def _check_writable(self) -> None:
         if self._engine.read_only:
             raise StoreError(f"{self._where} is open for reading only")
-        # Records that are added again tell by their ids whether they are stored, which is surer than to ask.
-        confirm = not getattr(self._adding, "now", False)
-        with translate_errors(self._where), self._engine.write(confirm=confirm) as conn:
-            yield conn
 
     def _repeated(self, run: Callable[[], T]) -> T:
         for attempt in range(_TRIES):
@@ -342,18 +349,25 @@ class PostgresStore(SqlMemoryStore):
         raise AssertionError("the last attempt returns or raises")
 
     def _insert(self, new: Sequence[NewRecord]) -> list[str]:
-        return self._added(new, lambda: super(PostgresStore, self)._insert(new))
+        return self._added(new, None)
 
     def _insert_also(self, new: Sequence[NewRecord], also: JobStep) -> list[str]:
-        return self._added(new, lambda: super(PostgresStore, self)._insert_also(new, also))
+        return self._added(new, also)
 
-    def _added(self, new: Sequence[NewRecord], add: Callable[[], list[str]]) -> list[str]:
+    def _added(self, new: Sequence[NewRecord], also: JobStep | None) -> list[str]:
+        # What is done at the end of each transaction may be about anything.
+        parts = None if self._write_steps else _parts(new)
         interrupted = False
 
         def run() -> list[str]:
-            nonlocal interrupted
+            nonlocal parts, interrupted
             try:
-                return add()
+                return self._add(new, also, parts)
+            except (NotAloneError, SimultaneousWriteError):
+                if parts is None:
+                    raise
+                parts = None
+                return run()
             except InterruptedTransactionError:
                 interrupted = True
                 raise
@@ -363,11 +377,19 @@ class PostgresStore(SqlMemoryStore):
                     return [record.id for record in new]
                 raise
 
-        self._adding.now = True
-        try:
-            return self._repeated(run)
-        finally:
-            self._adding.now = False
+        return self._repeated(run)
+
+    def _add(
+        self, new: Sequence[NewRecord], also: JobStep | None, parts: Collection[str] | None
+    ) -> list[str]:
+        self._check_writable()
+        # Records that are added again tell by their ids whether they are stored, which is surer than to ask.
+        with translate_errors(self._where), self._engine.write(parts=parts, confirm=False) as conn:
+            ids = self._insert_within(conn, new, alone=parts is None)
+            if also is not None:
+                also(SqlJobs(conn))
+            self._take_write_steps(conn)
+            return ids
 
     _get = _again("_get")
     _list = _again("_list")
@@ -392,6 +414,13 @@ class PostgresStore(SqlMemoryStore):
         self._engine.close()
         if self._replica is not None:
             self._replica.close()
+
+
+def _parts(new: Sequence[NewRecord]) -> set[str] | None:
+    """Return what of a store is changed when records are added: users and threads; None if they are too many."""
+    users = {f"user {owner_id(record) or ''}" for record in new}
+    found = users | {f"thread {record.thread_id}" for record in new if record.thread_id is not None}
+    return found if len(found) <= MOST_PARTS else None
 
 
 def _checked_url(url: object, argument: str = "url") -> URL:

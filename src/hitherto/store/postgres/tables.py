@@ -121,6 +121,18 @@ _COUNTERS: Final = (
     "CREATE VIEW counters AS SELECT 'version' AS name, coalesce(max(version), 0) AS value FROM scopes"  # noqa: S608  own names
     + "".join(_COUNTER.format(name) for name in COUNTERS if name != "version"),
 )
+_CHANGED_IN: Final = (
+    # In which transaction a scope was changed last: versions are in the order of commits for each user alone.
+    "ALTER TABLE scopes ADD COLUMN changed_in BIGINT NOT NULL",
+    "CREATE INDEX ix_scopes_changed_in ON scopes (changed_in)",
+    """CREATE FUNCTION hitherto_note_change() RETURNS trigger LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
+    BEGIN
+        NEW.changed_in := pg_current_xact_id()::text::bigint;
+        RETURN NEW;
+    END $$""",
+    "CREATE TRIGGER hitherto_note_change BEFORE INSERT OR UPDATE ON scopes "
+    "FOR EACH ROW EXECUTE FUNCTION hitherto_note_change()",
+)
 _LINK_TRIGGER: Final = (
     """CREATE FUNCTION hitherto_note_link() RETURNS trigger LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
     BEGIN
@@ -163,6 +175,7 @@ def divided_ddl(partitions: int) -> tuple[str, ...]:
         *_JSON_COLUMNS,
         *parts,
         *_COUNTERS,
+        *_CHANGED_IN,
         *_LINK_TRIGGER,
     )
 
@@ -177,5 +190,6 @@ def drop_statements() -> tuple[str, ...]:
         *(f"DROP TABLE IF EXISTS {name} CASCADE" for name in ("entries", *reversed(metadata.tables))),
         *(f"DROP SEQUENCE IF EXISTS {name} CASCADE" for name in SEQUENCES),
         "DROP FUNCTION IF EXISTS hitherto_note_link",
+        "DROP FUNCTION IF EXISTS hitherto_note_change",
         "SELECT set_config('search_path', current_setting('hitherto.search_path'), true)",
     )

@@ -9,33 +9,18 @@ from __future__ import annotations
 import logging
 import threading
 from collections import OrderedDict
-from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from hitherto.store.sql.index_sql import Driver, IndexSql
+from hitherto.store.sql.moment import Changes, user_changes
 from hitherto.store.sql.reader import ScopeNames, read_batch, read_gone
 from hitherto.store.sql.shelf import Names, Shelf, changed_shelf, new_shelf
 
 log = logging.getLogger("hitherto.store")
 
-_USER: Final = (
-    "SELECT version, epoch, row_count, (SELECT value FROM meta WHERE key = 'store_id') "
-    "FROM scopes WHERE user_no = ?"
-)
-_ALL: Final = (
-    "SELECT value, (SELECT value FROM meta WHERE key = 'store_id') FROM counters WHERE name = 'version'"
-)
 _VECTOR_SIZE: Final = "SELECT {size} FROM vectors WHERE user_no = ? LIMIT 1"
 _LARGEST_SHARE: Final = 0.75
 """How much of the cache one user's vectors may take in full precision."""
-_EPOCHS: Final = "SELECT count(*), sum(epoch), sum(row_count) FROM scopes"
-
-
-@dataclass(frozen=True, slots=True)
-class _State:
-    version: int
-    epoch: tuple[Any, ...]
-    rows: int
 
 
 class ShelfCache:
@@ -69,14 +54,15 @@ class ShelfCache:
             if shelf is not None:
                 self._shelves.move_to_end(user_no)
             loading = self._loading.setdefault(user_no, threading.Lock())
-        if shelf is not None and self._is_current(driver, user_no, shelf):
+        if shelf is not None and self._changes(driver, user_no, shelf).none:
             return shelf
         with loading:
             with self._lock:
                 shelf = self._shelves.get(user_no)
-            if shelf is not None and self._is_current(driver, user_no, shelf):
+            changes = self._changes(driver, user_no, shelf)
+            if shelf is not None and changes.none:
                 return shelf
-            shelf = self._renewed(driver, user_no, shelf)
+            shelf = self._renewed(driver, user_no, shelf, changes)
             self._keep(user_no, shelf)
         return shelf
 
@@ -86,44 +72,31 @@ class ShelfCache:
             self._shelves.clear()
             self._sizes.clear()
 
-    def _is_current(self, driver: Driver, user_no: int | None, shelf: Shelf) -> bool:
+    def _changes(self, driver: Driver, user_no: int | None, shelf: Shelf | None) -> Changes:
+        before = None if shelf is None else shelf.moment
         if user_no is None:
-            version, store = driver.execute(_ALL).fetchone()
-            return bool(version == shelf.version and store == shelf.epoch[0])
-        row = driver.execute(_USER, (user_no,)).fetchone()
-        # A search whose transaction began before the shelf was renewed takes the newer one.
-        return row is not None and row[0] <= shelf.version and (row[3], row[1]) == shelf.epoch
+            return self._sql.store_changes(driver, before)
+        return user_changes(driver, user_no, before)
 
-    def _state(self, driver: Driver, user_no: int | None) -> _State:
-        if user_no is None:
-            version, store = driver.execute(_ALL).fetchone()
-            count, epochs, rows = driver.execute(_EPOCHS).fetchone()
-            return _State(version, (store, count, epochs), rows or 0)
-        row = driver.execute(_USER, (user_no,)).fetchone() or (0, 0, 0, None)
-        return _State(row[0], (row[3], row[1]), row[2])
-
-    def _renewed(self, driver: Driver, user_no: int | None, shelf: Shelf | None) -> Shelf:
-        state = self._state(driver, user_no)
-        coded = user_no is None or not self._fits(driver, user_no, state.rows)
-        if shelf is not None and _same_epoch(user_no, shelf.epoch, state.epoch) and shelf.coded == coded:
-            if state.version < shelf.version:
-                return shelf
+    def _renewed(self, driver: Driver, user_no: int | None, shelf: Shelf | None, changes: Changes) -> Shelf:
+        moment = changes.moment
+        coded = user_no is None or not self._fits(driver, user_no, moment.rows)
+        if shelf is not None and not changes.anew and shelf.coded == coded:
             names = ScopeNames(shelf.agents, shelf.threads, shelf.speakers)
-            gone = read_gone(driver, user_no, since=shelf.version)
-            batch = read_batch(self._sql, driver, user_no, names, since=shelf.version, coded=coded)
+            gone = read_gone(self._sql, driver, user_no, since=changes.since)
+            batch = read_batch(self._sql, driver, user_no, names, since=changes.since, coded=coded)
             if (
                 shelf.vectors is None
                 or batch.vectors is None
                 or shelf.vectors.shape[1] == batch.vectors.shape[1]
             ):
-                renewed = changed_shelf(shelf, batch, gone, version=state.version, epoch=state.epoch)
+                renewed = changed_shelf(shelf, batch, gone, moment=moment)
                 if not renewed.wasteful:
                     return renewed
         names = ScopeNames(Names(), Names(), Names())
         return new_shelf(
             read_batch(self._sql, driver, user_no, names, since=None, coded=coded),
-            version=state.version,
-            epoch=state.epoch,
+            moment=moment,
             coded=coded,
             agents=names.agents,
             threads=names.threads,
@@ -152,10 +125,3 @@ class ShelfCache:
                 shelf.nbytes >> 20,
                 self._limit >> 20,
             )
-
-
-def _same_epoch(user_no: int | None, old: tuple[Any, ...], new: tuple[Any, ...]) -> bool:
-    if user_no is not None:
-        return old == new
-    # A new user adds a scope of epoch 0; a user who was erased leaves fewer, or a higher sum.
-    return bool(old[0] == new[0] and old[1] <= new[1] and old[2] == new[2])

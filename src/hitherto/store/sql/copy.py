@@ -96,7 +96,11 @@ _PARTS: Final = (
     _part(links),
     _part(jobs),
 )
-_VERSION: Final = "SELECT value FROM counters WHERE name = 'version'"
+# Where users are written to side by side, a change may have a smaller version than the newest.
+_STATE: Final = (
+    "SELECT CAST(count(*) AS TEXT) || ' ' || CAST(max(version) AS TEXT) || ' ' || CAST(sum(version) AS TEXT) "
+    "FROM scopes"
+)
 _STORE_ID: Final = "SELECT value FROM meta WHERE key = 'store_id'"
 
 
@@ -144,7 +148,7 @@ def _scalar(conn: Connection, store: SqlMemoryStore, statement: str) -> Any:
 
 
 def _begin(conn: Connection, source: SqlMemoryStore, target: SqlMemoryStore) -> None:
-    wanted = json.dumps([_scalar(conn, source, _STORE_ID), _scalar(conn, source, _VERSION)])
+    wanted = json.dumps([_scalar(conn, source, _STORE_ID), _scalar(conn, source, _STATE)])
     with target._write() as writing:
         found = fingerprint.read_meta(writing, COPYING_KEY)
         if found == wanted:

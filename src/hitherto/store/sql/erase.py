@@ -21,7 +21,16 @@ from hitherto.store.sql.divided import (
 from hitherto.store.sql.lifecycle import recalculate
 from hitherto.store.sql.numbers import change_scopes, user_number
 from hitherto.store.sql.rows import id_space, index_rows, owners_of, rows_by_no, slices
-from hitherto.store.sql.tables import chunk_texts, images, jobs, links, records, scopes, tombstones
+from hitherto.store.sql.tables import (
+    NO_USER,
+    chunk_texts,
+    images,
+    jobs,
+    links,
+    records,
+    scopes,
+    tombstones,
+)
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -143,7 +152,8 @@ def erase_user(conn: Connection, index: SearchIndex, user_id: str) -> int:
     conn.execute(delete(tombstones).where(tombstones.c.user_no == number))
     conn.execute(delete(scopes).where(scopes.c.user_no == number))
     conn.execute(delete(jobs).where(jobs.c.user_id == user_id))
-    conn.execute(update(scopes).values(epoch=scopes.c.epoch + 1))
+    # Of its epoch are all shelves that are about everybody.
+    conn.execute(update(scopes).where(scopes.c.user_no == NO_USER).values(epoch=scopes.c.epoch + 1))
     index.erase(conn)
     return count
 

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from sqlalchemy import ColumnElement, Connection, Table
 
     from hitherto.filters import Filter
+    from hitherto.store.sql.moment import Changes, Moment
 
 
 Key = tuple[int, int, int]
@@ -58,6 +59,9 @@ class IndexSql:
         ids: Selects number, type and id of records by their numbers and those of their users.
         fetch: Selects whole records likewise.
         thread_users: Selects the numbers of the users who have records in a thread, two of them at most.
+        store_changes: Returns what has changed in the whole store since a shelf of it was read.
+        changed: What the scopes that changed are selected from, as ``s`` with the columns ``user_no`` and ``since``;
+            its values are those of the changes.
         driver: Returns the driver of a connection.
         pack_vector: Returns a unit vector as a value.
         unpack_vectors: Returns the rows of stored vectors of one size, joined.
@@ -79,6 +83,8 @@ class IndexSql:
     ids: Callable[[Driver, Sequence[int], Sequence[int]], Cursor]
     fetch: Callable[[Driver, Sequence[int], Sequence[int]], Cursor]
     thread_users: str
+    store_changes: Callable[[Driver, Moment | None], Changes]
+    changed: str
     driver: Callable[[Connection], Driver]
     pack_vector: Callable[[NDArray[np.float32]], Any]
     unpack_vectors: Callable[[Sequence[bytes]], NDArray[np.float32]]

@@ -1,6 +1,7 @@
 """Numbers given out inside the write transaction: records, users and versions.
 
-One writer at a time takes them, so that their order is the order of commits.
+Whoever takes them keeps others from writing for the same user and to the same thread, so that among those their order
+is the order of commits.
 """
 
 from __future__ import annotations

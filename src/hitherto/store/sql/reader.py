@@ -20,13 +20,12 @@ _SELECT: Final = (
 )
 _BLOCK: Final = 20_000
 # CROSS JOIN keeps the order of the tables: the few scopes that changed first.
+_CHANGED: Final = "{changed} CROSS JOIN {table} e WHERE e.user_no = s.user_no AND e.version > s.since"
 _READ: Final = {
     ("user", False): "entries e WHERE e.user_no = ? ORDER BY e.record_no, e.chunk_no",
     ("user", True): "entries e WHERE e.user_no = ? AND e.version > ?",
     ("all", False): "entries e ORDER BY e.user_no, e.record_no, e.chunk_no",
-    ("all", True): (
-        "scopes s CROSS JOIN entries e WHERE s.version > ? AND e.user_no = s.user_no AND e.version > ?"
-    ),
+    ("all", True): _CHANGED.replace("{table}", "entries"),
 }
 _VECTORS: Final = {
     False: (
@@ -39,11 +38,8 @@ _VECTORS: Final = {
     ),
 }
 _GONE: Final = {
-    "user": "SELECT record_no FROM tombstones WHERE user_no = ? AND version > ?",
-    "all": (
-        "SELECT t.record_no FROM scopes s CROSS JOIN tombstones t "
-        "WHERE s.version > ? AND t.user_no = s.user_no AND t.version > ?"
-    ),
+    "user": "SELECT e.record_no FROM tombstones e WHERE e.user_no = ? AND e.version > ?",
+    "all": "SELECT e.record_no FROM " + _CHANGED.replace("{table}", "tombstones"),  # noqa: S608  own text
 }
 
 
@@ -68,7 +64,7 @@ def read_batch(
     user_no: int | None,
     names: ScopeNames,
     *,
-    since: int | None,
+    since: Sequence[Any] | None,
     coded: bool,
 ) -> Batch:
     """Read a scope's rows.
@@ -78,38 +74,33 @@ def read_batch(
         driver: A connection in a read transaction.
         user_no: The user, or None for the whole store.
         names: The numbers of ids, which may grow.
-        since: Only what changed after this version; None for everything.
+        since: Only what changed, by the values that :class:`Changes` has for it; None for everything.
         coded: Whether to take 1-bit codes instead of vectors.
     """
     scope = "all" if user_no is None else "user"
-    changed = [] if since is None else [since]
-    values = [*([] if user_no is None else [user_no]), *changed, *(changed if user_no is None else [])]
-    parts = [
-        _part(block, names, coded=coded)
-        for block in _blocks(driver.execute(_SELECT + _READ[scope, since is not None], values))
-    ]
+    values = [*([] if user_no is None else [user_no]), *([] if since is None else since)]
+    rows = driver.execute(_SELECT + _READ[scope, since is not None].format(changed=sql.changed), values)
+    parts = [_part(block, names, coded=coded) for block in _blocks(rows)]
     if not parts:
         return _part([], names, coded=coded)
     batch = parts[0] if len(parts) == 1 else _joined(parts)
     if coded or user_no is None:
         return batch
-    found = driver.execute(
-        _VECTORS[since is not None].format(vector=sql.vector), [user_no, *changed]
-    ).fetchall()
+    found = driver.execute(_VECTORS[since is not None].format(vector=sql.vector), values).fetchall()
     return _with_vectors(sql, batch, found)
 
 
-def read_gone(driver: Driver, user_no: int | None, *, since: int) -> list[int]:
-    """Return the numbers of the records that were deleted since a version.
+def read_gone(sql: IndexSql, driver: Driver, user_no: int | None, *, since: Sequence[Any]) -> list[int]:
+    """Return the numbers of the records that were deleted.
 
     Args:
+        sql: The database's SQL.
         driver: A connection in a read transaction.
         user_no: The user, or None for the whole store.
-        since: The version.
+        since: Since when, by the values that :class:`Changes` has for it.
     """
-    if user_no is None:
-        return [row[0] for row in driver.execute(_GONE["all"], [since, since])]
-    return [row[0] for row in driver.execute(_GONE["user"], [user_no, since])]
+    scope, values = ("all", since) if user_no is None else ("user", [user_no, *since])
+    return [row[0] for row in driver.execute(_GONE[scope].format(changed=sql.changed), values)]
 
 
 def read_vectors(

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from hitherto.store.sql.entries import MESSAGE, NEVER, QUESTION_SCALE
+from hitherto.store.sql.moment import Moment
 from hitherto.store.sql.words import Postings, Text, field_lengths
 from hitherto.text import words
 
@@ -108,8 +109,7 @@ class Shelf:
     """A scope in memory.
 
     Attributes:
-        version: The newest change that is in it.
-        epoch: What has to be as in the file for the shelf to be of use.
+        moment: What it shows of the database.
         columns: What is known of each row.
         previous: The row of the message before, -1 for none.
         next: The row of the message after.
@@ -124,8 +124,7 @@ class Shelf:
         speaker_words: The words of each speaker's name, by number, without those of roles.
     """
 
-    version: int
-    epoch: tuple[Any, ...]
+    moment: Moment
     columns: Columns
     previous: NDArray[np.int32]
     next: NDArray[np.int32]
@@ -162,8 +161,7 @@ class Shelf:
 def new_shelf(
     batch: Batch,
     *,
-    version: int,
-    epoch: tuple[Any, ...],
+    moment: Moment,
     coded: bool,
     agents: Names,
     threads: Names,
@@ -173,8 +171,7 @@ def new_shelf(
 
     Args:
         batch: The rows.
-        version: The newest change that is in them.
-        epoch: What has to stay for the shelf to be of use.
+        moment: What they show of the database.
         coded: Whether the vectors are codes.
         agents: The numbers of agents that the rows have.
         threads: The numbers of threads.
@@ -189,8 +186,7 @@ def new_shelf(
         own=own,
         dates=dates,
         rest={
-            "version": version,
-            "epoch": epoch,
+            "moment": moment,
             "coded": coded,
             "vectors": batch.vectors,
             "agents": agents,
@@ -201,17 +197,14 @@ def new_shelf(
     )
 
 
-def changed_shelf(
-    shelf: Shelf, batch: Batch, gone: Sequence[int], *, version: int, epoch: tuple[Any, ...]
-) -> Shelf:
+def changed_shelf(shelf: Shelf, batch: Batch, gone: Sequence[int], *, moment: Moment) -> Shelf:
     """Return a shelf that has taken in what changed in the file.
 
     Args:
         shelf: The shelf as it was.
         batch: The rows that were added or changed since.
         gone: The numbers of records that were deleted since.
-        version: The newest change in them.
-        epoch: The shelf's epoch from now on.
+        moment: What the shelf shows from now on.
     """
     columns = shelf.columns
     changed = np.unique(np.concatenate([batch.columns.record_no, np.asarray(gone, np.int64)]))
@@ -231,8 +224,7 @@ def changed_shelf(
         dates = dates.extended(batch.dates, _owners(batch.columns.date_length, start))
     links = _chain(columns) if old.size else _chain_on(shelf, columns, start)
     rest = {
-        "version": version,
-        "epoch": epoch,
+        "moment": moment,
         "coded": shelf.coded,
         "vectors": _appended(shelf.vectors, batch.vectors, start, batch.columns.record_no.size),
         "agents": shelf.agents,

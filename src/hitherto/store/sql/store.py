@@ -77,8 +77,11 @@ class SqlMemoryStore(MemoryStore):
     def _write(self) -> Iterator[Connection]:
         with self._begin() as conn:
             yield conn
-            for step in self._write_steps:
-                step(conn)
+            self._take_write_steps(conn)
+
+    def _take_write_steps(self, conn: Connection) -> None:
+        for step in self._write_steps:
+            step(conn)
 
     def add_write_step(self, step: Callable[[Connection], None]) -> None:
         """Have something done at the end of each write transaction of this object, for tables beside the store's own.
@@ -132,18 +135,19 @@ class SqlMemoryStore(MemoryStore):
         return update_record(conn, self._index, changes, now=self._now())
 
     def _insert(self, new: Sequence[NewRecord]) -> list[str]:
-        chunks = [chunk for record in new for chunk in record.chunks]
         with self._write() as conn:
-            fingerprint.note_vectors(conn, self._embedder, chunks, self._where)
-            return insert_records(conn, self._index, new, now=self._now())
+            return self._insert_within(conn, new)
 
     def _insert_also(self, new: Sequence[NewRecord], also: JobStep) -> list[str]:
-        chunks = [chunk for record in new for chunk in record.chunks]
         with self._write() as conn:
-            fingerprint.note_vectors(conn, self._embedder, chunks, self._where)
-            ids = insert_records(conn, self._index, new, now=self._now())
+            ids = self._insert_within(conn, new)
             also(SqlJobs(conn))
             return ids
+
+    def _insert_within(self, conn: Connection, new: Sequence[NewRecord], *, alone: bool = True) -> list[str]:
+        chunks = [chunk for record in new for chunk in record.chunks]
+        fingerprint.note_vectors(conn, self._embedder, chunks, self._where)
+        return insert_records(conn, self._index, new, now=self._now(), alone=alone)
 
     def _transact_jobs(self, step: Callable[[JobTable], T]) -> T:
         return self.transact(lambda conn: step(SqlJobs(conn)))

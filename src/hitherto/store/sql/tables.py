@@ -1,8 +1,9 @@
 """The schema, once for all SQL backends (SQLAlchemy Core).
 
 Times are text in UTC with microseconds, so that their order is the order of time. ``records.record_no`` is given
-out inside the write transaction and never twice, so that it is also the order of commits and a message's
-sequence number. What makes the words of a record findable is a backend's own and created beside these tables.
+out inside the write transaction and never twice, so that within a user and within a thread it is also the order of
+commits, and a message's sequence number. What makes the words of a record findable is a backend's own and created
+beside these tables.
 """
 
 from __future__ import annotations

@@ -42,8 +42,12 @@ _TAKEN = (
 _INSERT_RECORDS = insert(records)
 
 
+class NotAloneError(Exception):
+    """A transaction beside others would have to change what belongs to another user; alone it may."""
+
+
 def insert_records(
-    conn: Connection, index: SearchIndex, new: Sequence[NewRecord], *, now: datetime
+    conn: Connection, index: SearchIndex, new: Sequence[NewRecord], *, now: datetime, alone: bool = True
 ) -> list[str]:
     """Store records.
 
@@ -52,6 +56,7 @@ def insert_records(
         index: What makes them findable.
         new: The records.
         now: The present time; an id that only an expired record has is free.
+        alone: Whether nobody else writes meanwhile; else only those who add for other users and to other threads.
 
     Returns:
         Their ids.
@@ -59,8 +64,9 @@ def insert_records(
     Raises:
         AlreadyStoredError: If all of them are stored already, with the same owner and content.
         ConflictError: If an id is taken.
+        NotAloneError: If an expired record has to make room, and others write meanwhile.
     """
-    _free_ids(conn, index, new, now=now)
+    _free_ids(conn, index, new, now=now, alone=alone)
     numbers = user_numbers(conn, (owner_id(record) for record in new))
     rows = [
         row_from_record(record, record_no=record_no, user_no=numbers[owner_id(record)])
@@ -105,7 +111,9 @@ def _key(row: Mapping[str, Any]) -> dict[str, int]:
     return {"user_no": row["user_no"], "record_no": row["record_no"]}
 
 
-def _free_ids(conn: Connection, index: SearchIndex, new: Sequence[NewRecord], *, now: datetime) -> None:
+def _free_ids(
+    conn: Connection, index: SearchIndex, new: Sequence[NewRecord], *, now: datetime, alone: bool
+) -> None:
     by_key = {(id_space(record.record_type), record.id): record for record in new}
     ids: dict[str, list[str]] = {}
     for space, record_id in by_key:
@@ -122,6 +130,8 @@ def _free_ids(conn: Connection, index: SearchIndex, new: Sequence[NewRecord], *,
     live = [row for row in taken if row.expires_at is None or row.expires_at > moment]
     if live:
         raise _conflict(live, by_key)
+    if not alone:
+        raise NotAloneError
     delete_rows(conn, index, owners_of(taken))
 
 

@@ -14,8 +14,9 @@ from sqlalchemy.dialects import sqlite
 from hitherto.store.sql.entries import INTO_ENTRIES
 from hitherto.store.sql.index_sql import Cursor, Driver, IndexSql, Key
 from hitherto.store.sql.migrate import Creation
+from hitherto.store.sql.moment import Changes, Moment, compared
 from hitherto.store.sql.rows import RECORD_COLUMNS
-from hitherto.store.sql.tables import records, scopes
+from hitherto.store.sql.tables import NO_USER, records, scopes
 from hitherto.store.sql.where import filter_condition
 
 if TYPE_CHECKING:
@@ -37,6 +38,10 @@ INDEX_DDL: Final = (
 """What SQLite has beside the tables that all SQL backends share."""
 CREATION: Final = Creation(INDEX_DDL)
 
+_STORE: Final = (
+    "SELECT c.value, m.value, s.epoch FROM counters c, meta m, scopes s "
+    "WHERE c.name = 'version' AND m.key = 'store_id' AND s.user_no = ?"
+)
 _ONE_VECTOR: Final = "SELECT vector FROM vectors WHERE user_no = ? AND record_no = ? AND chunk_no = ?"
 _AMONG: Final = records.c.record_no.in_(
     select(func.json_each(bindparam("numbers")).table_valued(column("value")).c.value)
@@ -61,6 +66,12 @@ def _ids(driver: Driver, numbers: Sequence[int], users: Sequence[int]) -> Cursor
 
 def _fetch(driver: Driver, numbers: Sequence[int], users: Sequence[int]) -> Cursor:
     return driver.execute(_FETCH, (json.dumps(numbers),))
+
+
+def _store_changes(driver: Driver, before: Moment | None) -> Changes:
+    version, *epoch = driver.execute(_STORE, (NO_USER,)).fetchone()
+    since = () if before is None else (before.version, before.version)
+    return compared(Moment(version, tuple(epoch)), before, since=since)
 
 
 def _driver(conn: Connection) -> sqlite3.Connection:
@@ -117,6 +128,8 @@ SQLITE_INDEX: Final = IndexSql(
     ids=_ids,
     fetch=_fetch,
     thread_users="SELECT DISTINCT user_no FROM records WHERE thread_id = ? LIMIT 2",
+    store_changes=_store_changes,
+    changed="(SELECT user_no, ? AS since FROM scopes WHERE version > ?) s",
     driver=_driver,
     pack_vector=_pack_vector,
     unpack_vectors=_unpack_vectors,
