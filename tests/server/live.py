@@ -16,6 +16,7 @@ from tests.server.made import CountedPasswords
 from hitherto import AgentMemory
 from hitherto.server.app import create_app
 from hitherto.server.auth import Authenticator
+from hitherto.server.connections import BoundedConnection
 from hitherto.server.tls import Tls
 
 
@@ -40,6 +41,7 @@ def live(
     app = create_app(memory, authenticator=authenticator, **options)
     config = uvicorn.Config(
         app,
+        http=BoundedConnection,
         log_config=None,
         ws="none",
         timeout_graceful_shutdown=5,

@@ -28,6 +28,9 @@ if TYPE_CHECKING:
     from hitherto.server.envelope import Profile
 
 MOST_BODY_BYTES: Final = 10 * 1024 * 1024
+READ_TIMEOUT_S: Final = 60.0
+MOST_CONNECTIONS: Final = 500
+"""Less than the 1,024 files that most systems let a process have open, since the store needs some too."""
 _ROUTERS: Final = (cluster.router, messages.by_id, memories.router, messages.router)
 """In the order in which they are asked."""
 _METHODS: Final = ["GET", "HEAD", "POST", "PUT", "DELETE", "PATCH", "OPTIONS", "TRACE"]
@@ -39,6 +42,8 @@ def create_app(
     authenticator: Authenticator | None = None,
     profile: Profile = "3.x",
     most_body_bytes: int = MOST_BODY_BYTES,
+    read_timeout_s: float = READ_TIMEOUT_S,
+    most_connections: int = MOST_CONNECTIONS,
     audit: AuditLog | None = None,
     local_only: bool = False,
     close_memory: bool = False,
@@ -52,6 +57,9 @@ def create_app(
             everything.
         profile: Whose output and scores are given.
         most_body_bytes: How long a request's body may be.
+        read_timeout_s: How long a request's body may take to arrive, in seconds; its head too, where connections are
+            :class:`~hitherto.server.connections.BoundedConnection`.
+        most_connections: How many of those may be open in one process.
         audit: Where it is written down who touched which memory; None for nowhere.
         local_only: Whether only requests to a name of this machine are answered, which keeps pages of the web away
             from a server without users.
@@ -79,8 +87,8 @@ def create_app(
     store = check_store(memory)
 
     @asynccontextmanager
-    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
-        yield
+    async def lifespan(_: FastAPI) -> AsyncIterator[dict[str, object]]:
+        yield {"read_timeout_s": read_timeout_s, "most_connections": most_connections}
         metrics.close()
         written.close()
         if close_memory:
@@ -102,6 +110,7 @@ def create_app(
     )
     app.state.service = MemoryService(memory, RestIndex(store, progress=progress), profile)
     app.state.most_body_bytes = most_body_bytes
+    app.state.read_timeout_s = read_timeout_s
     for router in _ROUTERS:
         app.include_router(router)
     app.add_api_route("/{path:path}", _no_route, methods=_METHODS, include_in_schema=False)

@@ -93,7 +93,7 @@ async def read_call(
     given = dict(request.query_params)
     _check_params(given, {*params, *COMMON}, path)
     limit = request.app.state.most_body_bytes if most_bytes is None else most_bytes
-    raw = await _read_body(request, limit)
+    raw = await _in_time(request, limit)
     if raw and not body:
         raise illegal(f"request [{request.method} {path}] does not support having a body")
     if raw:
@@ -161,7 +161,7 @@ async def on_error(request: Request, error: Exception) -> Response:
     else:
         log.exception("%s %s failed", request.method, request.scope["path"], exc_info=error)
         found = Problem(500, "exception", "the server failed; its log says more")
-    return respond(request, found.status, found.to_dict(), headers=getattr(found, "headers", None))
+    return respond(request, found.status, found.to_dict(), headers=found.headers)
 
 
 def _check_params(given: Mapping[str, str], known: set[str], path: str) -> None:
@@ -178,6 +178,23 @@ def _check_params(given: Mapping[str, str], known: set[str], path: str) -> None:
             raise illegal(f"Failed to parse value [{given[name]}] as only [true] or [false] are allowed.")
     if given.get("format", "json") != "json":
         raise illegal(f"format must be [json], got [{given['format']}]")
+
+
+async def _in_time(request: Request, limit: int) -> bytes:
+    from anyio import fail_after
+
+    seconds = request.app.state.read_timeout_s
+    try:
+        with fail_after(seconds):
+            return await _read_body(request, limit)
+    except TimeoutError:
+        # Without the rest of the body nobody can tell where the next request would begin.
+        raise Problem(
+            408,
+            "timeout_exception",
+            f"the body must arrive within {seconds:g} seconds",
+            headers={"Connection": "close"},
+        ) from None
 
 
 async def _read_body(request: Request, limit: int) -> bytes:
@@ -228,9 +245,8 @@ class PlainProblem(Problem):
     def __init__(
         self, status: int, text: str, *, with_status: bool = True, headers: Mapping[str, str] | None = None
     ) -> None:
-        super().__init__(status, "exception", text)
+        super().__init__(status, "exception", text, headers=headers)
         self._with_status = with_status
-        self.headers = headers
 
     def to_dict(self) -> dict[str, Any]:
         """Return the answer's body."""

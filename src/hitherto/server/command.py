@@ -44,6 +44,18 @@ Audit = Annotated[
     typer.Option(metavar="FILE", help="Write down who touched which memory; - for standard error."),
 ]
 MaxBody = Annotated[int, typer.Option(min=1024, help="How long a request's body may be.")]
+ReadTimeout = Annotated[
+    int,
+    typer.Option(
+        "--read-timeout",
+        metavar="SECONDS",
+        min=1,
+        help="How long a request's head may take to arrive, and its body.",
+    ),
+]
+MaxConnections = Annotated[
+    int, typer.Option("--max-connections", min=1, help="How many connections a process has open at most.")
+]
 WordsOnly = Annotated[
     bool, typer.Option("--words-only", help="Do without vectors, which saves time on writing.")
 ]
@@ -68,6 +80,8 @@ def serve(
     ca_file: ClientCa = None,
     audit_log: Audit = None,
     max_body_bytes: MaxBody = 10 * 1024 * 1024,
+    read_timeout_s: ReadTimeout = 60,
+    most_connections: MaxConnections = 500,
     words_only: WordsOnly = False,
     model: Model = None,
     api_base: ApiBase = None,
@@ -92,6 +106,8 @@ def serve(
         users=found,
         profile=_profile(compat),
         most_body_bytes=max_body_bytes,
+        read_timeout_s=read_timeout_s,
+        most_connections=most_connections,
         audit=audit_log,
         words_only=words_only,
         local_only=found is None and not force_open and unix_socket is None,

@@ -4,16 +4,22 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from fastapi import Request, Response
 from fastapi.responses import PlainTextResponse
 
 from hitherto.server.audit import Action, AuditLog
 from hitherto.server.auth import AuthenticationError
 from hitherto.server.binding import is_local_host
+from hitherto.server.calls import on_error
 from hitherto.server.metrics import Metrics
+from hitherto.server.problems import too_many_connections
 
 if TYPE_CHECKING:
     from hitherto.server.auth import Authenticator
     from hitherto.server.metrics import AsgiApp, Message, Receive, Scope, Send
+
+FULL: Final = "full"
+"""What stands in the state of a request that came on one connection too many."""
 
 OPEN_PATHS: Final = ("/healthz", "/readyz")
 """What is answered to everybody: it says nothing but whether the server runs."""
@@ -67,7 +73,9 @@ class Door:
             return
         await self._noted(scope, receive, send)
 
-    async def _refusal(self, scope: Scope) -> PlainTextResponse | None:
+    async def _refusal(self, scope: Scope) -> Response | None:
+        if scope["state"].get(FULL):
+            return await on_error(Request(scope), too_many_connections())
         if self._local_only and not is_local_host(_header(scope, b"host")):
             return PlainTextResponse("this server answers to names of this machine only\n", 421)
         if self._authenticator is None or scope["path"] in OPEN_PATHS:

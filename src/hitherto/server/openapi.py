@@ -68,15 +68,19 @@ _REFUSALS: Final[Mapping[int, tuple[str, Mapping[str, Any]]]] = {
     401: ("Without credentials, with wrong ones, or to what is another user's.", {**_ERROR, **_PLAIN}),
     404: ("There is no such memory or message.", _ERROR),
     406: ("The body is of another type than JSON.", _BARE_ERROR),
+    408: ("The body did not arrive in time.", _ERROR),
     409: ("Others kept changing the document.", _ERROR),
     413: ("The body is too long.", _ERROR),
     421: ("The server is open, and the Host header names another machine.", _PLAIN),
     429: ("Too many wrong passwords came before; Retry-After says how long to wait.", _PLAIN),
     500: ("The server failed; its log says more.", _ERROR),
     502: ("The language model that extracts memories failed.", _ERROR),
-    503: ("The store is busy, or too many passwords are being verified.", {**_ERROR, **_PLAIN}),
+    503: (
+        "The store is busy, too many connections are open, or too many passwords are being verified.",
+        {**_ERROR, **_PLAIN},
+    ),
 }
-_ALWAYS: Final = (400, 401, 421, 429, 500, 503)
+_ALWAYS: Final = (400, 401, 408, 421, 429, 500, 503)
 _WITH_BODY: Final = (406, 413)
 
 
@@ -103,7 +107,7 @@ def documented(
 
     Examples:
         >>> sorted(documented("Memory", ids=["memory_id"], refusals=[404])["responses"])
-        ['200', '400', '401', '404', '421', '429', '500', '503']
+        ['200', '400', '401', '404', '408', '421', '429', '500', '503']
     """
     given = (*_NAMED[query], *_COMMON) if query else _COMMON
     content = {**({_JSON: {"schema": ref(answer)}} if answer else {}), **(_PLAIN if text else {})}

@@ -27,7 +27,8 @@ class Problem(Exception):
         kind: The error's type, as OpenSearch calls it.
         reason: What is wrong, for people.
         root: Type and reason of the root cause, where that is another one.
-        **more: Further keys beside type and reason.
+        more: Further keys beside type and reason.
+        headers: Further headers of the answer.
     """
 
     def __init__(
@@ -38,6 +39,7 @@ class Problem(Exception):
         *,
         root: tuple[str, str] | None = None,
         more: Mapping[str, Any] | None = None,
+        headers: Mapping[str, str] | None = None,
     ) -> None:
         super().__init__(reason)
         self.status = status
@@ -45,6 +47,7 @@ class Problem(Exception):
         self.reason = reason
         self.root = root
         self.more = dict(more or {})
+        self.headers = headers
 
     def to_dict(self) -> dict[str, Any]:
         """Return the answer's body.
@@ -129,6 +132,16 @@ def conflict(index: str, identifier: str) -> Problem:
         "version_conflict_engine_exception",
         f"[{identifier}]: version conflict, the document was changed meanwhile",
         more={"index": index},
+    )
+
+
+def too_many_connections() -> Problem:
+    """Return a 503 for a request on one connection too many; clients of OpenSearch try again."""
+    return Problem(
+        503,
+        "rejected_execution_exception",
+        "too many connections are open; try again",
+        headers={"Connection": "close"},
     )
 
 

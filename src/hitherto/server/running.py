@@ -34,6 +34,8 @@ class ServerSettings:
         users: The users file, or None for an open server.
         profile: Whose output and scores are given.
         most_body_bytes: How long a request's body may be.
+        read_timeout_s: How long its head may take to arrive, and how long its body, in seconds.
+        most_connections: How many connections may be open in one worker.
         audit: The audit log: a file, "-" for standard error, None for none.
         words_only: Whether to do without vectors.
         local_only: Whether only requests to a name of this machine are answered.
@@ -45,6 +47,8 @@ class ServerSettings:
     users: str | None = None
     profile: Profile = "3.x"
     most_body_bytes: int = 10 * 1024 * 1024
+    read_timeout_s: float = 60.0
+    most_connections: int = 500
     audit: str | None = None
     words_only: bool = False
     local_only: bool = False
@@ -99,6 +103,8 @@ def application() -> FastAPI:
         authenticator=None if settings.users is None else Authenticator(settings.users),
         profile=settings.profile,
         most_body_bytes=settings.most_body_bytes,
+        read_timeout_s=settings.read_timeout_s,
+        most_connections=settings.most_connections,
         audit=AuditLog(settings.audit),
         local_only=settings.local_only,
         close_memory=True,
@@ -128,6 +134,8 @@ def run(
         MissingExtraError: If uvicorn is not installed.
     """
     uvicorn = require("uvicorn", extra="server")
+    from hitherto.server.connections import BoundedConnection
+
     # When uvicorn has ended it raises the signal again that told it to; to have been told is no failure.
     signal.signal(signal.SIGTERM, lambda *_: None)
     os.environ[_ENVIRONMENT] = json.dumps(asdict(settings))
@@ -142,8 +150,8 @@ def run(
             port=port,
             uds=unix_socket,
             workers=workers,
-            # Strict, and with a bound on headers; httptools, which would be taken where it is installed, has none.
-            http="h11",
+            # On h11: strict, and with a bound on headers; httptools, which is taken where it is installed, has none.
+            http=BoundedConnection,
             log_level="warning",
             access_log=False,
             server_header=False,
