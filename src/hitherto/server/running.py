@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import os
 import signal
-import tempfile
 from collections.abc import Callable
+from contextlib import ExitStack
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from hitherto._optional import require
+from hitherto.server.metrics_folder import metrics_folder
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
@@ -139,10 +140,10 @@ def run(
     # When uvicorn has ended it raises the signal again that told it to; to have been told is no failure.
     signal.signal(signal.SIGTERM, lambda *_: None)
     os.environ[_ENVIRONMENT] = json.dumps(asdict(settings))
-    with tempfile.TemporaryDirectory(prefix="hitherto-metrics-") as folder:
-        if workers > 1:
+    with ExitStack() as stack:
+        if workers > 1 and "PROMETHEUS_MULTIPROC_DIR" not in os.environ:
             # Read by prometheus-client when it is imported: a scrape meets one worker and sees what all count.
-            os.environ.setdefault("PROMETHEUS_MULTIPROC_DIR", folder)
+            os.environ["PROMETHEUS_MULTIPROC_DIR"] = stack.enter_context(metrics_folder())
         uvicorn.run(
             "hitherto.server.running:application",
             factory=True,
