@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
-from hitherto.server.dsl.analysis import ANALYZERS, MAX_TOKEN_LENGTH, lower, standard
+from hitherto.server.dsl.analysis import ANALYZERS, MAX_TOKEN_LENGTH, lower, standard, terms
 
 WORDS = [
     ("don't", ["don't"]),
@@ -40,6 +40,11 @@ WORDS = [
     ("© ™ → … !", []),
     ("", []),
 ]
+PIECES = [
+    *"abZ09_:.',;\"-#* \t\n\x0b\x1f\x85\xa0éßİ\u0301\u200d\u2028\u202f\u3000\ufe0f\u20e3",
+    *"א东タひ한ก👍🏽👩🇩©’·٫０",
+    "ab" * 130,
+]
 
 
 @pytest.mark.parametrize(("text", "words"), WORDS)
@@ -52,6 +57,21 @@ def test_words_are_those_of_the_standard_analyser(text: str, words: list[str]) -
 def test_words_do_not_depend_on_other_scripts(text: str, words: list[str]) -> None:
     """A text has the same words beside a letter that is not ASCII, so both patterns agree."""
     assert [token.term for token in standard(f"{text} é")] == [*words, "é"]
+
+
+@given(st.lists(st.sampled_from(PIECES), max_size=40).map("".join))
+@example("a" * 255 + "'b")
+@example("_" * 300 + "a" * 600 + "_")
+def test_words_without_places_are_the_same(text: str) -> None:
+    """The fast way to the words alone leads to the same words, whatever letters, marks and signs meet."""
+    assert terms(text) == [token.term for token in standard(text)]
+
+
+def test_letters_that_are_taken_fast_are_letters() -> None:
+    """Each letter of the scripts that have a fast way stands within a word, and is lowered alone."""
+    for letter in map(chr, range(0xC0, 0x530)):
+        for text in (f"a{letter}b", f"(a{letter}1{letter})._ {letter}", f"{letter}'{letter}"):
+            assert terms(text) == [token.term for token in standard(text)]
 
 
 @pytest.mark.parametrize("letter", ["a", "é", "1", "_a"])

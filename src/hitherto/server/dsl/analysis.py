@@ -6,6 +6,8 @@ Hangul and of the scripts of South East Asia stay together, an emoji sequence is
 
 from __future__ import annotations
 
+import re
+import string
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
@@ -70,6 +72,12 @@ _ASCII_WORD: Final = regex.compile(
     """,
     regex.VERBOSE,
 )
+# What stands between these can be cut on its own: no word reaches over it, and no rule looks over it.
+_RUN: Final = re.compile(r"[A-Za-z0-9_:.',;]+")
+_SPACED: Final = re.compile(r"[^ \t\n\r]+")
+_PUNCTUATION: Final = string.punctuation.replace("_", "")
+_PLAIN: Final = re.compile(r"[0-9A-Za-zÀ-ÖØ-öø-ɏЀ-ҁҊ-ԯ]+")
+"""Latin and Cyrillic: a run of these between spaces and punctuation of ASCII is one word."""
 
 
 def standard(text: str) -> Iterator[Token]:
@@ -97,6 +105,45 @@ def standard(text: str) -> Iterator[Token]:
             yield Token(lower(found[0]), start, end)
         else:
             yield from _pieces(pattern, text, start, end)
+
+
+def terms(text: str) -> list[str]:
+    """Return the words of a text without their places, which is many times faster.
+
+    Args:
+        text: Any text.
+
+    Returns:
+        The terms of :func:`standard`, in order.
+
+    Examples:
+        >>> terms("Ask api.openai.com: foo_bar!")
+        ['ask', 'api.openai.com', 'foo_bar']
+    """
+    if text.isascii():
+        return _ascii_terms(text)
+    found: list[str] = []
+    for piece in _SPACED.findall(text):
+        found += _ascii_terms(piece) if piece.isascii() else _other_terms(piece)
+    return found
+
+
+def _other_terms(piece: str) -> list[str]:
+    word = piece.strip(_PUNCTUATION)
+    if _PLAIN.fullmatch(word) and len(word) <= MAX_TOKEN_LENGTH:
+        return [lower(word)]
+    return [token.term for token in standard(piece)]
+
+
+def _ascii_terms(text: str) -> list[str]:
+    found: list[str] = []
+    for run in _RUN.findall(text.lower()):
+        word = run.strip(":.',;")
+        if word.isalnum() and len(word) <= MAX_TOKEN_LENGTH:
+            found.append(word)
+        elif word:
+            found += [token.term for token in standard(word)]
+    return found
 
 
 def _pieces(pattern: regex.Pattern[str], text: str, at: int, end: int) -> Iterator[Token]:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeVar
 
-from hitherto.server.dsl.analysis import standard
+from hitherto.server.dsl.analysis import terms
 from hitherto.server.dsl.dates import stored_millis
 from hitherto.server.dsl.fields import IndexMapping, Kind
 
@@ -45,7 +45,7 @@ class Document:
         Args:
             field: The field's name.
         """
-        return self._kept("tokens", field, lambda: tuple(token.term for token in standard(self.text(field))))
+        return self._kept("tokens", field, lambda: tuple(terms(self.text(field))))
 
     def counts(self, field: str) -> Mapping[str, int]:
         """Return how often each word stands in a text field.

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from sqlalchemy import bindparam, select, text
 
-from hitherto.server.dsl.analysis import standard
+from hitherto.server.dsl.analysis import terms as words
 from hitherto.server.index.tables import fields, terms
 from hitherto.store.sql.rows import slices
 
@@ -114,7 +114,7 @@ def count_source(salt: bytes, source: Mapping[str, Any]) -> Counted:
     lengths: dict[str, int] = {}
     hashes: set[int] = set()
     for name in TEXT_FIELDS:
-        tokens = [token.term for token in standard(source[name])] if isinstance(source.get(name), str) else []
+        tokens = words(source[name]) if isinstance(source.get(name), str) else []
         if tokens:
             lengths[name] = len(tokens)
             hashes.update(term_hash(salt, name, token) for token in set(tokens))
