@@ -9,7 +9,7 @@ from sqlalchemy import text
 
 from hitherto.server.index.reading import Reader
 from hitherto.server.index.rest_index import RestIndex
-from hitherto.server.index.terms import count_source
+from hitherto.server.index.terms import TermHashes, count_source
 
 
 def check_statistics(index: RestIndex, reader: Reader) -> dict[str, Any]:
@@ -18,11 +18,12 @@ def check_statistics(index: RestIndex, reader: Reader) -> dict[str, Any]:
     documents: dict[str, Any] = {one.document.id: one.document for one in memories}
     for memory in memories:
         documents.update({document.id: document for document, _ in reader.newer_messages(memory, after=-1)})
+    hashes = TermHashes(index._salt)
     words: Counter[int] = Counter()
     fields: Counter[str] = Counter()
     tokens: Counter[str] = Counter()
     for document in documents.values():
-        counted = count_source(index._salt, document.source)
+        counted = count_source(hashes, document.source)
         words.update(dict.fromkeys(counted.hashes, 1))
         fields.update(dict.fromkeys(counted.lengths, 1))
         tokens.update(counted.lengths)

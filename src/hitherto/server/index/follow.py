@@ -18,12 +18,14 @@ from hitherto.lifetime import format_time, parse_time
 from hitherto.server.index.documents import memory_source, message_source, metadata_of, owner_of, trace_of
 from hitherto.server.index.state import read_numbers, write_numbers
 from hitherto.server.index.tables import changes, memories, messages
-from hitherto.server.index.terms import Counted, Difference, count_source
+from hitherto.server.index.terms import Counted, Difference, TermHashes, count_source
 from hitherto.store.sql.rows import RECORD_COLUMNS, rows_by_no, slices
 from hitherto.store.sql.tables import records, scopes
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection, Row
+
+    from hitherto.store.sql.index_sql import Driver
 
 BATCH: Final = 2000
 """How many changes are taken in at once."""
@@ -125,7 +127,8 @@ class _Batch:
     """The changes of one batch, and the documents that they are about."""
 
     conn: Connection
-    salt: bytes
+    driver: Driver
+    hashes: TermHashes
     memory_seq: int
     message_seq: int
     deletions: int
@@ -365,7 +368,7 @@ class _Batch:
         if old:
             self.conn.execute(_PUT_MESSAGE, [_message_changes(one) for one in old])
         self._write_memories([one for one in self.memories.values() if one.changed])
-        self.statistics.write(self.conn)
+        self.statistics.write(self.driver)
         write_numbers(
             self.conn,
             {
@@ -390,7 +393,7 @@ class _Batch:
         memory = self.memories[message.memory_no]
         source = message_source(question, answer, memory_id=memory.id, updated_at=message.updated_at)
         message.parent_id, message.trace_number = source["parent_message_id"], source["trace_number"]
-        counted = count_source(self.salt, source)
+        counted = count_source(self.hashes, source)
         self.statistics.replace(Counted.from_bytes(message.terms), counted)
         message.terms = counted.to_bytes()
 
@@ -402,7 +405,7 @@ class _Batch:
             row = self.rows.get(memory.no)
             if row is not None:
                 source = memory_source(row, user=row.user_id, updated_at=memory.updated_at)
-                counted = count_source(self.salt, source)
+                counted = count_source(self.hashes, source)
                 self.statistics.replace(Counted.from_bytes(memory.terms), counted)
                 memory.terms = counted.to_bytes()
             values.append(
@@ -419,11 +422,12 @@ class _Batch:
             self.conn.execute(_PUT_MEMORY, values)
 
 
-def take_in(conn: Connection, salt: bytes) -> int:
+def take_in(conn: Connection, driver: Driver, salt: bytes) -> int:
     """Take in the next changes; return how many there were.
 
     Args:
         conn: A connection in a write transaction.
+        driver: The same past SQLAlchemy.
         salt: The store's own key.
     """
     found = conn.execute(_NEXT_CHANGES).all()
@@ -432,7 +436,8 @@ def take_in(conn: Connection, salt: bytes) -> int:
     numbers = read_numbers(conn, (MEMORY_SEQ, MESSAGE_SEQ, MEMORY_DELETIONS))
     batch = _Batch(
         conn,
-        salt,
+        driver,
+        TermHashes(salt),
         memory_seq=numbers[MEMORY_SEQ],
         message_seq=numbers[MESSAGE_SEQ],
         deletions=numbers[MEMORY_DELETIONS],

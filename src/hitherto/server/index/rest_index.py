@@ -82,7 +82,7 @@ class RestIndex:
         total = done = 0
         if progress is not None:
             total = self.store.consult(count_changes)
-        while count := self.store.transact(lambda conn: take_in(conn, self._salt)):
+        while count := self.store.transact(self._take_in):
             done += count
             if progress is not None:
                 progress(done, max(total, done))
@@ -116,8 +116,11 @@ class RestIndex:
         step = _alongside.get()
         if step is not None:
             step(conn)
-        while take_in(conn, self._salt) == BATCH:
+        while self._take_in(conn) == BATCH:
             pass
+
+    def _take_in(self, conn: Connection) -> int:
+        return take_in(conn, self.store._index_sql.driver(conn), self._salt)
 
 
 def _prepare_once(conn: Connection) -> None:

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import struct
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any, Final
 
-from sqlalchemy import bindparam, select, text
+import numpy as np
+from sqlalchemy import bindparam, select
 
 from hitherto.server.dsl.analysis import terms as words
 from hitherto.server.index.tables import fields, terms
@@ -22,6 +23,8 @@ from hitherto.store.sql.rows import slices
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
+
+    from hitherto.store.sql.index_sql import Driver
 
 _HASH_BYTES: Final = 6
 _HEAD: Final = struct.Struct("<HI")
@@ -34,13 +37,13 @@ KEYWORD_FIELDS: Final = ("user", "application_type", "memory_id", "origin", "par
 _FIELDS: Final = TEXT_FIELDS + KEYWORD_FIELDS
 """Their places are stored; new ones go to the end."""
 
-_ADD_TERM: Final = text(
-    "INSERT INTO rest_terms (term, documents) VALUES (:term, :more) "
+_ADD_TERM: Final = (
+    "INSERT INTO rest_terms (term, documents) VALUES (?, ?) "
     "ON CONFLICT (term) DO UPDATE SET documents = rest_terms.documents + excluded.documents"
 )
-_DROP_TERMS: Final = text("DELETE FROM rest_terms WHERE term = :term AND documents <= 0")
-_ADD_FIELD: Final = text(
-    "INSERT INTO rest_fields (field, documents, tokens) VALUES (:field, :documents, :tokens) "
+_DROP_TERMS: Final = "DELETE FROM rest_terms WHERE term = ? AND documents <= 0"
+_ADD_FIELD: Final = (
+    "INSERT INTO rest_fields (field, documents, tokens) VALUES (?, ?, ?) "
     "ON CONFLICT (field) DO UPDATE SET documents = rest_fields.documents + excluded.documents, "
     "tokens = rest_fields.tokens + excluded.tokens"
 )
@@ -68,7 +71,7 @@ class Counted:
             (
                 _HEAD.pack(len(self.lengths), len(self.hashes)),
                 *(_FIELD.pack(_FIELDS.index(name), length) for name, length in self.lengths.items()),
-                *(number.to_bytes(_HASH_BYTES, "little") for number in self.hashes),
+                np.array([*self.hashes], "<u8").view(np.uint8).reshape(-1, 8)[:, :_HASH_BYTES].tobytes(),
             )
         )
 
@@ -86,10 +89,10 @@ class Counted:
         pairs = (_FIELD.unpack_from(stored, _HEAD.size + place * _FIELD.size) for place in range(count))
         lengths = {_FIELDS[number]: length for number, length in pairs}
         start = _HEAD.size + count * _FIELD.size
-        ends = range(start, start + words * _HASH_BYTES, _HASH_BYTES)
-        return cls(
-            lengths, frozenset(int.from_bytes(stored[end : end + _HASH_BYTES], "little") for end in ends)
-        )
+        packed = np.frombuffer(stored, np.uint8, words * _HASH_BYTES, start).reshape(-1, _HASH_BYTES)
+        numbers = np.zeros((words, 8), np.uint8)
+        numbers[:, :_HASH_BYTES] = packed
+        return cls(lengths, frozenset(numbers.view("<u8").ravel().tolist()))
 
 
 def term_hash(salt: bytes, name: str, term: str) -> int:
@@ -104,11 +107,41 @@ def term_hash(salt: bytes, name: str, term: str) -> int:
     return int.from_bytes(digest.digest(), "little")
 
 
-def count_source(salt: bytes, source: Mapping[str, Any]) -> Counted:
-    """Return what a document adds to the statistics.
+class TermHashes:
+    """The numbers of words that were asked for once: most words of a batch of texts come again and again.
 
     Args:
         salt: The store's own key.
+    """
+
+    def __init__(self, salt: bytes) -> None:
+        self._known = {name: _Known(salt, name) for name in _FIELDS}
+
+    def of(self, name: str, found: Iterable[str]) -> Iterator[int]:
+        """Return the numbers that words of a field are counted under.
+
+        Args:
+            name: The field.
+            found: The words.
+        """
+        return map(self._known[name].__getitem__, found)
+
+
+class _Known(dict[str, int]):
+    def __init__(self, salt: bytes, name: str) -> None:
+        super().__init__()
+        self._salt, self._name = salt, name
+
+    def __missing__(self, term: str) -> int:
+        number = self[term] = term_hash(self._salt, self._name, term)
+        return number
+
+
+def count_source(numbers: TermHashes, source: Mapping[str, Any]) -> Counted:
+    """Return what a document adds to the statistics.
+
+    Args:
+        numbers: The numbers of words.
         source: The document.
     """
     lengths: dict[str, int] = {}
@@ -117,11 +150,11 @@ def count_source(salt: bytes, source: Mapping[str, Any]) -> Counted:
         tokens = words(source[name]) if isinstance(source.get(name), str) else []
         if tokens:
             lengths[name] = len(tokens)
-            hashes.update(term_hash(salt, name, token) for token in set(tokens))
+            hashes.update(numbers.of(name, set(tokens)))
     for name in KEYWORD_FIELDS:
         if isinstance(source.get(name), str):
             lengths[name] = 1
-            hashes.add(term_hash(salt, name, source[name]))
+            hashes.update(numbers.of(name, (source[name],)))
     return Counted(lengths, frozenset(hashes))
 
 
@@ -135,32 +168,30 @@ class Difference:
 
     def replace(self, old: Counted, new: Counted) -> None:
         """Take out what a document was counted with, and count what it is now."""
-        self.words.update(dict.fromkeys(new.hashes - old.hashes, 1))
-        self.words.subtract(dict.fromkeys(old.hashes - new.hashes, 1))
+        self.words.update(new.hashes - old.hashes)
+        self.words.subtract(old.hashes - new.hashes)
         for counted, sign in ((new, 1), (old, -1)):
             for name, length in counted.lengths.items():
                 self.documents[name] += sign
                 self.tokens[name] += sign * length
 
-    def write(self, conn: Connection) -> None:
+    def write(self, driver: Driver) -> None:
         """Write it.
 
         Args:
-            conn: A connection in a write transaction.
+            driver: A connection in a write transaction; past SQLAlchemy, whose share of so many rows would be half.
         """
-        changed = [{"term": number, "more": count} for number, count in sorted(self.words.items()) if count]
-        if changed:
-            conn.execute(_ADD_TERM, changed)
-        gone = [{"term": row["term"]} for row in changed if row["more"] < 0]
-        if gone:
-            conn.execute(_DROP_TERMS, gone)
-        rows = [
-            {"field": name, "documents": count, "tokens": self.tokens[name]}
-            for name, count in sorted(self.documents.items())
-            if count or self.tokens[name]
-        ]
-        if rows:
-            conn.execute(_ADD_FIELD, rows)
+        changed = [(number, count) for number, count in sorted(self.words.items()) if count]
+        driver.executemany(_ADD_TERM, changed)
+        driver.executemany(_DROP_TERMS, [(number,) for number, count in changed if count < 0])
+        driver.executemany(
+            _ADD_FIELD,
+            [
+                (name, count, self.tokens[name])
+                for name, count in sorted(self.documents.items())
+                if count or self.tokens[name]
+            ],
+        )
 
 
 class StoredStatistics:
