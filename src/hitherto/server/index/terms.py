@@ -181,7 +181,7 @@ class Difference:
         Args:
             driver: A connection in a write transaction; past SQLAlchemy, whose share of so many rows would be half.
         """
-        changed = [(number, count) for number, count in sorted(self.words.items()) if count]
+        changed = [(number, count) for number in sorted(self.words) if (count := self.words[number])]
         driver.executemany(_ADD_TERM, changed)
         driver.executemany(_DROP_TERMS, [(number,) for number, count in changed if count < 0])
         driver.executemany(
