@@ -7,7 +7,12 @@ import string
 from collections.abc import Callable
 from typing import Final
 
+from hitherto.server.dsl.patience import go_on
+
 Test = Callable[[str], bool]
+
+_STEPS: Final = 1_000_000
+"""How many characters are compared before it is asked whether to go on."""
 
 _LOWER: Final = str.maketrans(string.ascii_uppercase, string.ascii_lowercase)
 
@@ -39,7 +44,9 @@ def wildcard(pattern: str, *, ignoring_case: bool = False) -> Test:
         >>> wildcard("a*c?")("abcd"), wildcard("a*")("ba"), wildcard("a\\*")("a*")
         (True, False, True)
     """
-    runs = [re.compile(run, re.DOTALL) for run in _runs(any_case(pattern) if ignoring_case else pattern)]
+    found = _runs(any_case(pattern) if ignoring_case else pattern)
+    runs = [re.compile("".join(run), re.DOTALL) for run in found]
+    lengths = [len(run) for run in found]
 
     def test(term: str) -> bool:
         text = any_case(term) if ignoring_case else term
@@ -49,28 +56,43 @@ def wildcard(pattern: str, *, ignoring_case: bool = False) -> Test:
         if first is None:
             return False
         at = first.end()
-        for run in runs[1:-1]:  # each has a fixed length, so the earliest place is as good as any
-            found = run.search(text, at)
-            if found is None:
+        # Each has a fixed length, so the earliest place is as good as any.
+        for run, length in zip(runs[1:-1], lengths[1:-1], strict=True):
+            end = _found(run, length, text, at)
+            if end is None:
                 return False
-            at = found.end()
-        return re.compile(rf"(?:{runs[-1].pattern})\Z", re.DOTALL).search(text, at) is not None
+            at = end
+        last = len(text) - lengths[-1]
+        return last >= at and runs[-1].match(text, last) is not None
 
     return test
 
 
-def _runs(pattern: str) -> list[str]:
-    runs, at = [""], 0
+def _found(run: re.Pattern[str], length: int, text: str, at: int) -> int | None:
+    """Return where a run ends that stands first behind a place, asking from time to time whether to go on."""
+    step = max(_STEPS // max(length, 1), 1)
+    for start in range(at, len(text) - length + 1, step):
+        go_on()
+        found = run.search(text, start, start + step + length - 1)
+        if found is not None:
+            return found.end()
+    return None
+
+
+def _runs(pattern: str) -> list[list[str]]:
+    """Return the expressions of the characters between the stars."""
+    runs: list[list[str]] = [[]]
+    at = 0
     while at < len(pattern):
         char = pattern[at]
         if char == "\\" and at + 1 < len(pattern):
             at += 1
-            runs[-1] += re.escape(pattern[at])
+            runs[-1].append(re.escape(pattern[at]))
         elif char == "*":
             if runs[-1] or len(runs) == 1:
-                runs.append("")
+                runs.append([])
         else:
-            runs[-1] += "." if char == "?" else re.escape(char)
+            runs[-1].append("." if char == "?" else re.escape(char))
         at += 1
     return runs
 
@@ -97,6 +119,7 @@ def distance(one: str, other: str, most: int, *, transpositions: bool = True) ->
     """
     if abs(len(one) - len(other)) > most:
         return None
+    go_on()
     start = 0
     while start < len(one) and start < len(other) and one[start] == other[start]:
         start += 1

@@ -18,6 +18,7 @@ from hitherto.server.dsl.fields import Kind
 from hitherto.server.dsl.marks import Mark, marks_of
 from hitherto.server.dsl.parameters import Parameters
 from hitherto.server.dsl.parse import QueryParser
+from hitherto.server.dsl.patience import paced
 from hitherto.server.dsl.plans import Plan
 
 _SENTENCE_END: Final = re.compile(r"(?<=[.!?。！？])\s+|(?<=[。！？])|\n+")
@@ -191,10 +192,11 @@ def _fragments(document: Document, name: str, kind: Kind, style: Style, marks: S
 
 
 def _spans(text: str, marks: Sequence[Mark]) -> list[Span]:
-    tokens = list(standard(text))
+    tokens = list(paced(standard(text)))
+    terms = [token.term for token in tokens]
     places: set[int] = set()
     for mark in marks:
-        places |= mark.places([token.term for token in tokens])
+        places |= mark.places(terms)
     return [(tokens[place].start, tokens[place].end) for place in sorted(places)]
 
 
@@ -202,7 +204,7 @@ def _passages(text: str, spans: Sequence[Span], size: int) -> list[tuple[Span, l
     """Group found words by the passages that they stand in."""
     ends = [found.end() for found in _SENTENCE_END.finditer(text)]
     passages: list[tuple[Span, list[Span]]] = []
-    for span in spans:
+    for span in paced(spans):
         if passages and span[1] <= passages[-1][0][1]:
             passages[-1][1].append(span)
             continue
@@ -215,13 +217,14 @@ def _passages(text: str, spans: Sequence[Span], size: int) -> list[tuple[Span, l
 
 def _end(text: str, start: int, span: Span, ends: Sequence[int], size: int) -> int:
     """Return where a passage ends: behind as many sentences as fit, or else behind a word."""
-    fitting = [end for end in ends if start < end <= start + size] + (
-        [len(text)] if len(text) <= start + size else []
-    )
-    if fitting and fitting[-1] >= span[1]:
-        return fitting[-1]
-    if fitting:
-        return _end(text, fitting[-1], span, ends, size)
+    while True:
+        place = bisect.bisect_right(ends, start + size)
+        last = len(text) if len(text) <= start + size else ends[place - 1] if place else 0
+        if last <= start:
+            break
+        if last >= span[1]:
+            return last
+        start = last
     cut = _WORD_END.search(text, max(min(start + size, len(text)), span[1]))
     return cut.start() if cut is not None else len(text)
 

@@ -11,6 +11,7 @@ from hitherto.server.dsl import tree
 from hitherto.server.dsl.automata import Test, any_case, distance, wildcard
 from hitherto.server.dsl.documents import as_text
 from hitherto.server.dsl.parse_regexps import regular_expression
+from hitherto.server.dsl.patience import paced
 from hitherto.server.dsl.phrases import sloppy_frequency
 from hitherto.server.dsl.plans import Plan
 from hitherto.server.dsl.plans_fields import asked_fields
@@ -46,22 +47,22 @@ class Mark:
             tokens: The words.
         """
         if len(self.tests) == 1:
-            return {place for place, token in enumerate(tokens) if self.tests[0](token)}
+            return {place for place, token in paced(enumerate(tokens)) if self.tests[0](token)}
         if self.slop:
             return self._near(tokens)
         length = len(self.tests)
         starts = [
             start
-            for start in range(len(tokens) - length + 1)
+            for start in paced(range(len(tokens) - length + 1))
             if all(test(tokens[start + offset]) for offset, test in enumerate(self.tests))
         ]
         return {start + offset for start in starts for offset in range(length)}
 
     def _near(self, tokens: Sequence[str]) -> set[int]:
         found: dict[str, list[int]] = {}
-        for place, token in enumerate(tokens):
+        for place, token in paced(enumerate(tokens)):
             found.setdefault(token, []).append(place)
-        options = [[token for token in found if test(token)] for test in self.tests]
+        options = [[token for token in paced(found) if test(token)] for test in self.tests]
         if not all(options) or not sloppy_frequency(found, options, self.slop):
             return set()
         return {place for those in options for token in those for place in found[token]}

@@ -7,14 +7,18 @@ expressions over long words. So whatever runs in loops asks from time to time wh
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Final
+from typing import Final, TypeVar
 
 from hitherto.server.dsl.errors import ShardError
 
 MOST_SECONDS: Final = 30.0
+
+_STEPS: Final = 1024
+
+T = TypeVar("T")
 
 _until: ContextVar[float | None] = ContextVar("until", default=None)
 
@@ -46,3 +50,22 @@ def go_on() -> None:
     until = _until.get()
     if until is not None and time.monotonic() > until:
         raise ShardError("the query takes too long; ask for less at once", type="timeout_exception")
+
+
+def paced(items: Iterable[T]) -> Iterator[T]:
+    """Yield items as long as the search may go on; for loops over as many as somebody likes to send.
+
+    Args:
+        items: The items.
+
+    Raises:
+        ShardError: If the search's time is over.
+
+    Examples:
+        >>> "".join(paced("abc"))
+        'abc'
+    """
+    for number, item in enumerate(items):
+        if number % _STEPS == 0:
+            go_on()
+        yield item

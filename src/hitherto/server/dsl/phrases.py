@@ -26,6 +26,7 @@ def exact_frequency(places: Places, words: Sequence[Collection[str]]) -> float:
     """
     starts: set[int] | None = None
     for offset, options in enumerate(words):
+        go_on()
         found = {place - offset for word in options for place in places.get(word, ())}
         starts = found if starts is None else starts & found
         if not starts:
@@ -37,6 +38,7 @@ class _Cursor:
     """Walks over the places of one word of the phrase; its position is where the phrase would have to start."""
 
     def __init__(self, offset: int, options: Collection[str], places: Places) -> None:
+        go_on()
         self.offset = offset
         self.options = frozenset(options)
         self._rest = iter(sorted({place for word in options for place in places.get(word, ())}))
@@ -90,12 +92,14 @@ class _Sloppy:
             return False
         # Equal words of the phrase must not stand on the same word of the text.
         for cursor in self._queue:
+            go_on()
             taken = {
                 other.position + other.offset
                 for other in self._repeats[cursor]
                 if other.offset < cursor.offset
             }
             while cursor.position + cursor.offset in taken:
+                go_on()
                 if not cursor.advance():
                     return False
         self._end = max(cursor.position for cursor in self._queue)

@@ -16,7 +16,7 @@ from hitherto.server.dsl.documents import Document, Statistics
 from hitherto.server.dsl.errors import DslError, ShardError
 from hitherto.server.dsl.fields import IndexMapping
 from hitherto.server.dsl.parse import MAX_CLAUSES, required
-from hitherto.server.dsl.patience import go_on
+from hitherto.server.dsl.patience import go_on, paced
 from hitherto.server.dsl.scoring import Profile, added, f32
 
 Scorer: TypeAlias = Callable[[Document], "float | None"]
@@ -100,7 +100,10 @@ class Plan:
         """
         if field not in self._vocabularies:
             kind = self.mapping.kind(field)
-            terms = {term for document in self.documents for term in document.terms(field, kind)}
+            terms: set[str] = set()
+            for document in self.documents:
+                go_on()
+                terms.update(document.terms(field, kind))
             self._vocabularies[field] = tuple(sorted(terms))
         return self._vocabularies[field]
 
@@ -130,7 +133,13 @@ def constant(test: Callable[[Document], bool], boost: float) -> Scorer:
         test: The test.
         boost: The score.
     """
-    return lambda document: boost if test(document) else None
+
+    def score(document: Document) -> float | None:
+        # A test may have to look at all that a long document holds, and there may be a thousand of them.
+        go_on()
+        return boost if test(document) else None
+
+    return score
 
 
 def all_of(scorers: Sequence[Scorer]) -> Scorer:
@@ -302,7 +311,9 @@ def _hybrid(plan: Plan, clause: tree.Hybrid, boost: float) -> Scorer:
 
 def _normalised(plan: Plan, query: tree.Clause) -> dict[str, float]:
     scorer = plan.scorer(query)
-    scores = {document.id: found for document in plan.documents if (found := scorer(document)) is not None}
+    scores = {
+        document.id: found for document in paced(plan.documents) if (found := scorer(document)) is not None
+    }
     if not scores:
         return {}
     low, high = min(scores.values()), max(scores.values())

@@ -14,6 +14,7 @@ from typing import Final, TypeAlias
 
 from hitherto.server.dsl.automata import any_case
 from hitherto.server.dsl.errors import ShardError
+from hitherto.server.dsl.patience import paced
 
 _MAX_PARTS: Final = 2_000
 _MAX_STATES: Final = 10_000
@@ -196,7 +197,7 @@ class Regex:
             ShardError: If the expression turns out too complex.
         """
         state = self._expression
-        for char in any_case(term) if self._ignoring_case else term:
+        for char in paced(any_case(term) if self._ignoring_case else term):
             if state in (NOTHING, ANY_TEXT):
                 break
             state = self._after(state, char)

@@ -12,6 +12,7 @@ from hitherto.server.dsl.documents import Document
 from hitherto.server.dsl.errors import DslError, ShardError
 from hitherto.server.dsl.fields import Kind
 from hitherto.server.dsl.parameters import Parameters, as_number
+from hitherto.server.dsl.patience import go_on
 from hitherto.server.dsl.plans import Plan
 from hitherto.server.dsl.scoring import shortest
 
@@ -134,6 +135,7 @@ class Sorter:
             return sorted(hits, key=lambda hit: (-hit.score, hit.document.order))
         ordered = sorted(hits, key=lambda hit: hit.document.order)
         for (key, kind), value in reversed(list(zip(self._keys, self._values, strict=True))):
+            go_on()
             place = _places(key, kind)
             places = {id(hit): place(value(hit)) for hit in ordered}
             ordered.sort(key=lambda hit: places[id(hit)], reverse=key.order == "desc")
