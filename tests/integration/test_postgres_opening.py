@@ -64,6 +64,38 @@ def test_require_existing_creates_nothing() -> None:
         assert conn.execute("SELECT to_regclass('schema_version')").fetchone() == (None,)
 
 
+@pytest.mark.parametrize("policy", ["create_if_necessary", "create_if_empty", "recreate"])
+@pytest.mark.parametrize("table", ["meta", "links", "entries_p0", "schema_version"])
+def test_a_name_that_is_taken_is_named(table: str, policy: str) -> None:
+    """Another program's table by a name that is needed is neither used nor deleted, and nothing is created."""
+    url = schema_url(f"taken_{table}")
+    with psycopg.connect(url, autocommit=True) as conn:
+        conn.execute(f"CREATE TABLE IF NOT EXISTS {table} (ours TEXT)")
+    with pytest.raises(
+        SchemaError, match=f"the table '{table}' that hitherto did not make.*CREATE SCHEMA memory"
+    ):
+        PostgresStore(url, schema_policy=policy, partitions=1)
+    with psycopg.connect(url) as conn:
+        found = conn.execute(
+            "SELECT relname FROM pg_class WHERE relnamespace = current_schema()::regnamespace"
+        )
+        assert found.fetchall() == [(table,)]
+    with pytest.raises(SchemaError, match="has no hitherto schema"):
+        PostgresStore(url, schema_policy="require_existing")
+
+
+def test_a_schema_is_shared_with_other_tables() -> None:
+    """Tables of other names in the schema are left alone, also when the store is made anew."""
+    url = schema_url("shared_with_others")
+    with psycopg.connect(url, autocommit=True) as conn:
+        conn.execute("CREATE TABLE customers (id INT)")
+    for policy in ("create_if_necessary", "recreate"):
+        with PostgresStore(url, schema_policy=policy, partitions=1) as store:
+            store.add(["tea"], "fact")
+    with psycopg.connect(url) as conn:
+        assert conn.execute("SELECT count(*) FROM customers").fetchone() == (0,)
+
+
 def test_recreate_begins_anew() -> None:
     """RECREATE leaves nothing of what was stored, and gives the store another id."""
     with fresh(embedder=HashEmbedder()) as store:

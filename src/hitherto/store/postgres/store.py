@@ -59,11 +59,16 @@ log = logging.getLogger("hitherto.store")
 T = TypeVar("T")
 
 SCHEMES: Final = ("postgresql://", "postgres://")
-_HAS_VERSION: Final = text("SELECT to_regclass('schema_version') IS NOT NULL")
-_HAS_OWN_VERSION: Final = text(
-    "SELECT to_regclass(quote_ident(current_schema()) || '.schema_version') IS NOT NULL"
+_HAS_COLUMN: Final = (
+    "SELECT EXISTS (SELECT FROM pg_attribute WHERE attname = 'version_num' AND attrelid = to_regclass({}))"
 )
+_HAS_VERSION: Final = text(_HAS_COLUMN.format("'schema_version'"))
+_HAS_OWN_VERSION: Final = text(_HAS_COLUMN.format("quote_ident(current_schema()) || '.schema_version'"))
 """A store that may be made is looked for where it would be, not in schemas further on the search path."""
+_ELSEWHERE: Final = (
+    "give hitherto a schema of its own: CREATE SCHEMA memory, and in the URL "
+    "?options=-csearch_path%3Dmemory,public"
+)
 _TRIES: Final = 8
 _FIRST_PAUSE_S: Final = 0.05
 
@@ -169,7 +174,10 @@ class PostgresStore(SqlMemoryStore):
         self._where = parsed.render_as_string(hide_password=True).replace("+psycopg", "", 1)
         policy = check_policy(schema_policy)
         self._creation = Creation(
-            divided_ddl(_checked_count(partitions, "partitions")), metadata, drop_statements()
+            divided_ddl(_checked_count(partitions, "partitions")),
+            _ELSEWHERE,
+            tables=metadata,
+            drops=drop_statements(),
         )
         self._url = url
         self._options: dict[str, Any] = {

@@ -31,6 +31,9 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection
 
 MIGRATIONS: Final = Path(__file__).parent / "migrations"
+MARKS: Final = frozenset({"schema_version", "meta", "records"})
+"""Tables that together make a schema ours; each of the names alone may be another program's."""
+_MOST_NAMED: Final = 5
 
 
 class SchemaPolicy(TextEnum):
@@ -39,6 +42,9 @@ class SchemaPolicy(TextEnum):
     REQUIRE_EXISTING changes nothing and wants a current schema. CREATE_IF_EMPTY also creates one where there is
     none. CREATE_IF_NECESSARY also upgrades an older one. RECREATE deletes
     everything and starts anew. NO_CHECK neither looks nor changes anything.
+
+    A SQLite file in which another program has its tables gets none of ours but with CREATE_IF_EMPTY: who shares a file
+    says so, once. A schema of PostgreSQL may be shared. Where a name that is needed is taken, nothing is created.
     """
 
     REQUIRE_EXISTING = "require_existing"
@@ -79,63 +85,101 @@ def read_version(conn: Connection) -> str | None:
         conn: A connection.
 
     Raises:
-        sqlalchemy.exc.DBAPIError: If there is no such table; :func:`stored_version` asks first.
+        sqlalchemy.exc.DBAPIError: If there is no such table.
     """
     version: str | None = conn.execute(select(schema_version.c.version_num)).scalar()
     return version
 
 
-def stored_tables(conn: Connection) -> set[str]:
-    """Return which of our tables exist where new ones are made; those further on a search path are another store's."""
+def stored_names(conn: Connection) -> set[str]:
+    """Return the names that are taken where tables are made; those further on a search path are another store's.
+
+    Args:
+        conn: A connection.
+    """
     found = inspect(conn)
-    return set(found.get_table_names(schema=found.default_schema_name)) & set(metadata.tables)
+    place = found.default_schema_name
+    names = {*found.get_table_names(schema=place), *found.get_view_names(schema=place)}
+    return names.union(found.get_sequence_names(schema=place)) if conn.dialect.supports_sequences else names
 
 
-def stored_version(conn: Connection) -> str | None:
-    """Return the schema version of a database, or None if it has no schema of ours."""
-    return read_version(conn) if "schema_version" in stored_tables(conn) else None
+def check_readable(conn: Connection, where: str, *, read_only: bool) -> None:
+    """Refuse a file without a current schema, which is not to be changed.
+
+    Args:
+        conn: A connection.
+        where: What is being opened, for the message.
+        read_only: Whether it is opened for reading only.
+
+    Raises:
+        SchemaError: If the schema is absent, older or newer, or the tables are another program's.
+    """
+    names = stored_names(conn)
+    ours = names >= MARKS
+    if names and not ours:
+        raise SchemaError(f"{where} has no hitherto schema, but {_listed(names)} of another program")
+    check_current(read_version(conn) if ours else None, where, read_only=read_only)
 
 
-def check_current(version: str | None, where: str) -> None:
+def check_current(version: str | None, where: str, *, read_only: bool = False) -> None:
     """Refuse a schema that is not the one this version of hitherto works with.
 
     Args:
         version: The stored version, or None.
         where: What is being opened, for the message.
+        read_only: Whether it is opened for reading only, so that no policy would help.
 
     Raises:
         SchemaError: If it is absent, older or newer.
     """
     if version == SCHEMA_VERSION:
         return
+    how = f"open it {'once without read_only=True, ' if read_only else ''}with " + _CREATING
     if version is None:
-        raise SchemaError(
-            f"{where} has no hitherto schema; open it with schema_policy=SchemaPolicy.CREATE_IF_NECESSARY to create it"
-        )
+        raise SchemaError(f"{where} has no hitherto schema; {how} to create it")
     if version > SCHEMA_VERSION:
         raise SchemaError(
             f"{where} has schema {version}, which is newer than {SCHEMA_VERSION}, the newest that this version "
             "of hitherto knows; upgrade hitherto"
         )
     raise SchemaError(
-        f"{where} has schema {version}, this version of hitherto needs {SCHEMA_VERSION}; open it with "
-        "schema_policy=SchemaPolicy.CREATE_IF_NECESSARY to upgrade it"
+        f"{where} has schema {version}, this version of hitherto needs {SCHEMA_VERSION}; {how} to upgrade it"
     )
+
+
+_CREATING: Final = "schema_policy=SchemaPolicy.CREATE_IF_NECESSARY"
 
 
 @dataclass(frozen=True, slots=True)
 class Creation:
-    """What a backend creates.
+    """What a backend creates, and where.
 
     Attributes:
         ddl: Statements that are run after the tables were created.
+        elsewhere: How to give the store a place of its own, for messages.
+        alone: Whether tables of others are a reason not to create any.
         tables: The tables.
         drops: Statements that delete all of it; None to delete what the others created by name.
     """
 
     ddl: Sequence[str]
+    elsewhere: str
+    alone: bool = False
     tables: MetaData = metadata
     drops: Sequence[str] | None = None
+
+    def names(self, *kinds: str) -> set[str]:
+        """Return the names of what the statements create.
+
+        Args:
+            *kinds: Of which kinds, as "TABLE".
+        """
+        made = (statement.replace('"', " ").replace("(", " ").split() for statement in self.ddl)
+        return {
+            next(word for word in words[2:] if word not in {"IF", "NOT", "EXISTS"})
+            for words in made
+            if words[0] == "CREATE" and words[1] in kinds
+        }
 
 
 def prepare(conn: Connection, policy: SchemaPolicy, *, creation: Creation, where: str) -> None:
@@ -148,21 +192,47 @@ def prepare(conn: Connection, policy: SchemaPolicy, *, creation: Creation, where
         where: What is being opened, for messages.
 
     Raises:
-        SchemaError: If the policy does not allow what would be needed, or the schema is newer.
+        SchemaError: If the policy does not allow what would be needed, the schema is newer, or tables of others are in
+            the way.
     """
+    names = stored_names(conn)
+    ours = names >= MARKS
+    if not ours:
+        _check_place(names, policy, creation, where)
     if policy is SchemaPolicy.RECREATE:
         drop(conn, creation)
         create(conn, creation)
-        return
-    present = stored_tables(conn)
-    version = read_version(conn) if "schema_version" in present else None
-    if not present:
+    elif not ours:
         create(conn, creation)
-    elif policy is SchemaPolicy.CREATE_IF_NECESSARY and version is not None and version < SCHEMA_VERSION:
-        upgrade(conn, creation.ddl)
     else:
-        # Another process may have created or upgraded it a moment ago.
-        check_current(version, where)
+        version = read_version(conn)
+        if policy is SchemaPolicy.CREATE_IF_NECESSARY and version is not None and version < SCHEMA_VERSION:
+            upgrade(conn, creation.ddl)
+        else:
+            # Another process may have created or upgraded it a moment ago.
+            check_current(version, where)
+
+
+def _check_place(names: set[str], policy: SchemaPolicy, creation: Creation, where: str) -> None:
+    taken = names & {*creation.tables.tables, *creation.names("TABLE", "VIEW", "SEQUENCE")}
+    if taken:
+        raise SchemaError(
+            f"{where} has {_listed(taken)} that hitherto did not make and whose names it needs; nothing was created: "
+            f"{creation.elsewhere}"
+        )
+    if names and creation.alone and policy is not SchemaPolicy.CREATE_IF_EMPTY:
+        raise SchemaError(
+            f"{where} has no hitherto schema, but {_listed(names)} of another program; nothing was created: "
+            f"{creation.elsewhere}, or open it once with schema_policy=SchemaPolicy.CREATE_IF_EMPTY to have the tables "
+            "of both in it"
+        )
+
+
+def _listed(names: set[str]) -> str:
+    shown_names = [shown(name) for name in sorted(names)[:_MOST_NAMED]]
+    more = len(names) - len(shown_names)
+    tables = "the table" if len(names) == 1 else "the tables"
+    return f"{tables} {', '.join(shown_names)}" + (f" and {more} more" if more else "")
 
 
 def create(conn: Connection, creation: Creation) -> None:
@@ -199,11 +269,8 @@ def drop(conn: Connection, creation: Creation) -> None:
         for statement in creation.drops:
             conn.exec_driver_sql(statement)
         return
-    for statement in reversed(creation.ddl):
-        words = statement.replace('"', " ").replace("(", " ").split()
-        if words[:2] == ["CREATE", "TABLE"]:
-            name = next(word for word in words[2:] if word not in {"IF", "NOT", "EXISTS"})
-            conn.execute(text(f'DROP TABLE IF EXISTS "{name}"'))
+    for name in sorted(creation.names("TABLE")):
+        conn.execute(text(f'DROP TABLE IF EXISTS "{name}"'))
     creation.tables.drop_all(conn)
 
 

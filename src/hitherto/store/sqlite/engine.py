@@ -7,6 +7,7 @@ leaves its parent's untouched and opens its own.
 from __future__ import annotations
 
 import functools
+import json
 import logging
 import os
 import sqlite3
@@ -22,6 +23,7 @@ from sqlalchemy import Connection, create_engine, event
 from sqlalchemy.pool import NullPool
 
 from hitherto.errors import ClosedError, InvalidArgumentError, SchemaError, shown
+from hitherto.store.sql.migrate import MARKS
 
 log = logging.getLogger("hitherto.store")
 
@@ -29,6 +31,12 @@ Durability = Literal["full", "normal"]
 
 PAGE_SIZE: Final = 8192
 MAX_IDLE: Final = 16
+
+_OTHERS: Final = (
+    "SELECT count(*) > 0 AND sum(name IN (SELECT value FROM json_each(?))) < ? FROM sqlite_master "
+    "WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite~_%' ESCAPE '~'"
+)
+"""Whether a file has tables, and they are not ours."""
 
 # The parent's connections must not even be closed by a child: keeping them referenced prevents that.
 _inherited: list[object] = []
@@ -58,8 +66,14 @@ class SqliteEngine:
         self._synchronous = durability.upper()
         self._busy_timeout_s = busy_timeout_s
         if not self.in_memory and not create and not Path(path).exists():
-            raise SchemaError(f"{path} does not exist; open it with another schema_policy to create it")
+            how = (
+                "without read_only=True"
+                if read_only
+                else "with schema_policy=SchemaPolicy.CREATE_IF_NECESSARY"
+            )
+            raise SchemaError(f"{path} does not exist; open it once {how} to create it")
         self._mode = "ro" if read_only else "rwc" if create else "rw"
+        self._identity: tuple[int, int] | None = None
         self._closed = False
         self._start()
 
@@ -89,18 +103,33 @@ class SqliteEngine:
         except BaseException:
             conn.close()
             raise
+        if self._identity is None and not self.in_memory:
+            self._identity = _identity(self.path)
+            # A file that is deleted later is not to come back as an empty one.
+            self._mode = "ro" if self.read_only else "rw"
         return conn
 
     def _settle(self, conn: sqlite3.Connection) -> None:
         conn.execute(f"PRAGMA busy_timeout = {int(self._busy_timeout_s * 1000)}")
-        if not self.read_only:
+        if not self.read_only and not _is_others(conn):
             conn.execute(f"PRAGMA page_size = {PAGE_SIZE}")
-            # In autocommit this is a single read where the file is in WAL mode already.
-            conn.execute("PRAGMA journal_mode = WAL")
+            _use_wal(conn)
         conn.execute(f"PRAGMA synchronous = {self._synchronous}")
         conn.execute("PRAGMA foreign_keys = ON")
         conn.execute("PRAGMA secure_delete = ON")
         conn.execute("PRAGMA temp_store = MEMORY")
+
+    def use_wal(self) -> None:
+        """Write to a log from now on; a file is left as it is until there are tables of ours in it."""
+        with self.bare() as driver:
+            _use_wal(driver)
+
+    def lost_file(self) -> str | None:
+        """Return what became of the file since it was opened, "deleted" or "replaced", or None."""
+        if self._identity is None:
+            return None
+        now = _identity(self.path)
+        return None if now == self._identity else "deleted" if now is None else "replaced"
 
     @contextmanager
     def write(self) -> Iterator[Connection]:
@@ -183,6 +212,23 @@ class SqliteEngine:
                 self._writer.close()
                 self._writer = None
             self._engine.dispose()
+
+
+def _is_others(conn: sqlite3.Connection) -> bool:
+    return bool(conn.execute(_OTHERS, (json.dumps(sorted(MARKS)), len(MARKS))).fetchone()[0])
+
+
+def _use_wal(conn: sqlite3.Connection) -> None:
+    # In autocommit this is a single read where the file is in WAL mode already.
+    conn.execute("PRAGMA journal_mode = WAL")
+
+
+def _identity(path: str) -> tuple[int, int] | None:
+    try:
+        found = os.stat(path)
+    except FileNotFoundError:
+        return None
+    return found.st_dev, found.st_ino
 
 
 def _begin(conn: Connection) -> None:

@@ -36,7 +36,7 @@ INDEX_DDL: Final = (
     "CREATE INDEX IF NOT EXISTS ix_entries_version ON entries (user_no, version)",
 )
 """What SQLite has beside the tables that all SQL backends share."""
-CREATION: Final = Creation(INDEX_DDL)
+CREATION: Final = Creation(INDEX_DDL, "give hitherto a file of its own", alone=True)
 
 _STORE: Final = (
     "SELECT c.value, m.value, s.epoch FROM counters c, meta m, scopes s "

@@ -17,11 +17,10 @@ from hitherto.store.settings import SearchSettings, checked_settings, checked_ti
 from hitherto.store.sql import fingerprint
 from hitherto.store.sql.migrate import (
     SchemaPolicy,
-    check_current,
     check_policy,
+    check_readable,
     prepare,
     read_version,
-    stored_version,
 )
 from hitherto.store.sql.shelf_search import DEFAULT_CACHE_BYTES, ShelfSearch
 from hitherto.store.sql.store import SqlMemoryStore
@@ -139,15 +138,17 @@ class SQLiteStore(SqlMemoryStore):
             return
         if read_only or policy is SchemaPolicy.REQUIRE_EXISTING:
             with self._read() as conn:
-                check_current(stored_version(conn), self._where)
+                check_readable(conn, self._where, read_only=read_only)
             return
         with self._write() as conn:
             prepare(conn, policy, creation=CREATION, where=self._where)
+        with translate_errors(self._where, self._engine.lost_file):
+            self._engine.use_wal()
 
     def _is_current(self) -> bool:
         from sqlalchemy.exc import OperationalError
 
-        with translate_errors(self._where), self._engine.read() as conn:
+        with translate_errors(self._where, self._engine.lost_file), self._engine.read() as conn:
             try:
                 return read_version(conn) == SCHEMA_VERSION
             except OperationalError:
@@ -160,12 +161,12 @@ class SQLiteStore(SqlMemoryStore):
 
     @contextmanager
     def _read(self) -> Iterator[Connection]:
-        with translate_errors(self._where), self._engine.read() as conn:
+        with translate_errors(self._where, self._engine.lost_file), self._engine.read() as conn:
             yield conn
 
     @contextmanager
     def _begin(self) -> Iterator[Connection]:
-        with translate_errors(self._where), self._engine.write() as conn:
+        with translate_errors(self._where, self._engine.lost_file), self._engine.write() as conn:
             yield conn
 
     def _erase_user(self, user_id: str) -> int:
@@ -177,7 +178,7 @@ class SQLiteStore(SqlMemoryStore):
         # secure_delete has zeroed what was freed; the log still holds the pages of before, until it is emptied.
         if self._engine.in_memory:
             return
-        with translate_errors(self._where), self._engine.bare() as driver:
+        with translate_errors(self._where, self._engine.lost_file), self._engine.bare() as driver:
             busy, _, _ = driver.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
         if busy:
             log.warning(
