@@ -11,6 +11,7 @@ from hitherto.notset import NOT_SET, NotSetType
 from hitherto.records import Record, RecordStatus, ScopedRecord
 from hitherto.relations import OPPOSITE_TYPES, RecordRelation, check_link_type, check_memory_type
 from hitherto.scope import check_id
+from hitherto.store.checks import check_flag, check_metadata, check_timestamp, named_as
 
 if TYPE_CHECKING:
     from hitherto.store.base import MemoryStore
@@ -58,7 +59,25 @@ def read_link(
             argument="memory_id_to_link",
         )
     kind = check_link_type(link_type, argument="link_type")
+    # Here, so that nothing is stored that would have to go again when its link is refused.
+    if link_id not in (NOT_SET, None):
+        check_id(link_id, argument="link_id")
+    if link_timestamp is not NOT_SET:
+        check_timestamp(link_timestamp, argument="link_timestamp")
+    if link_metadata is not NOT_SET:
+        check_metadata(link_metadata, argument="link_metadata")
     return LinkWish(memory_id_to_link, kind, link_id, link_timestamp, link_metadata)
+
+
+def read_linking(autonomous_linking: object) -> bool:
+    """Return whether links of a new memory are looked for, where there is a language model.
+
+    Raises:
+        ArgumentTypeError: If it is neither a bool nor None.
+    """
+    return autonomous_linking is None or check_flag(
+        autonomous_linking, argument="autonomous_linking", default=True
+    )
 
 
 def find_memory(store: MemoryStore, memory_id: object, *, thread_id: str | None = None) -> Record | None:
@@ -129,6 +148,7 @@ def add_memory(
     """
     check_memory_type(memory_type, argument="memory_type")
     _check_content(content)
+    _check_fields({name: value for name, value in {**scope, **fields}.items() if value is not NOT_SET})
     owner = dict(scope)
     target = None if link is None else _target(store, link.target_id, scope, within)
     if target is not None:
@@ -136,11 +156,10 @@ def add_memory(
     given = {name: value for name, value in {**owner, **fields}.items() if value is not NOT_SET}
     if memory_id is not NOT_SET and memory_id not in (None, ""):
         given["record_id"] = check_id(memory_id, argument="memory_id")
-    _check_fields(given)
     # Each value in a list of one: a list that came as the value of one memory must not pass for one per memory.
-    (new_id,) = store.add(
-        [content], memory_type, **{_PLURAL.get(name, name): [given[name]] for name in given}
-    )
+    columns = {_PLURAL.get(name, name): [given[name]] for name in given}
+    with named_as(_SINGULAR):
+        (new_id,) = store.add([content], memory_type, **columns)
     if link is not None and target is not None:
         try:
             _link(store, (new_id, memory_type), target, link)
@@ -200,7 +219,15 @@ _PLURAL: Final = {
     "status": "statuses",
     "index_text": "index_texts",
     "embedding": "embeddings",
+    "relation_id": "relation_ids",
+    "relation_type": "relation_types",
+    "opposite_relation_type": "opposite_relation_types",
+    "source_record_id": "source_record_ids",
+    "target_record_id": "target_record_ids",
 }
+
+
+_SINGULAR: Final = {**{plural: name for name, plural in _PLURAL.items()}, "contents": "content"}
 
 
 def _check_content(content: object) -> None:
@@ -265,13 +292,9 @@ def link_records(
         NotFoundError: If an end is not there.
     """
     _check_ends(store, source, target, within)
-    plural = {
-        "timestamp": "timestamps",
-        "relation_id": "relation_ids",
-        "opposite_relation_type": "opposite_relation_types",
-    }
-    options = {plural.get(name, name): value for name, value in fields.items()}
-    return store.add_relations(*source, *target, relation_type, **options)[0]
+    options = {_PLURAL.get(name, name): value for name, value in fields.items()}
+    with named_as(_SINGULAR):
+        return store.add_relations(*source, *target, relation_type, **options)[0]
 
 
 def _check_ends(
@@ -296,14 +319,9 @@ def update_link(store: MemoryStore, relation_id: str, *, within: str | None, **f
         if relation is None:
             return 0
         _check_belongs(store, relation, within)
-    plural = {
-        "relation_type": "relation_types",
-        "timestamp": "timestamps",
-        "opposite_relation_type": "opposite_relation_types",
-    }
-    return len(
-        store.update_relations(relation_id, **{plural.get(name, name): fields[name] for name in fields})
-    )
+    changes = {_PLURAL.get(name, name): fields[name] for name in fields}
+    with named_as(_SINGULAR):
+        return len(store.update_relations(relation_id, **changes))
 
 
 def _check_belongs(store: MemoryStore, relation: RecordRelation, within: str) -> None:

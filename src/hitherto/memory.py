@@ -13,7 +13,7 @@ from hitherto.client.images import ImageVerbs
 from hitherto.client.links import LinkVerbs
 from hitherto.client.memories import MemoryVerbs
 from hitherto.client.profiles import ProfileVerbs
-from hitherto.client.threads import ThreadVerbs, checked_config
+from hitherto.client.threads import ThreadVerbs
 from hitherto.errors import ArgumentTypeError, InvalidArgumentError, StoreError, shown
 from hitherto.events import observed
 from hitherto.extraction.config import ExtractionSettings, MemoryExtractionConfig
@@ -23,7 +23,7 @@ from hitherto.models.base import LLM
 from hitherto.notset import NOT_SET, NotSetType
 from hitherto.scope import SearchScope, resolve_for_client
 from hitherto.search import pipeline
-from hitherto.search.config import MemorySearchConfig, TopKMemorySearchConfig
+from hitherto.search.config import MemorySearchConfig, TopKMemorySearchConfig, checked_config
 from hitherto.search.result import SearchResult
 from hitherto.session import (
     DEFAULT_TIMEOUT_S,
@@ -32,6 +32,7 @@ from hitherto.session import (
     read_scope,
 )
 from hitherto.store.opening import open_store
+from hitherto.store.primitives import StorePrimitives
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -83,13 +84,15 @@ class AgentMemory(ThreadVerbs, ProfileVerbs, MemoryVerbs, LinkVerbs, ImageVerbs,
     ) -> None:
         inline, store_options = split_options(store_options)
         extraction = ExtractionSettings().with_given(read_options(memory_extraction_config, inline))
-        model, pruner = check_llm(llm), check_llm(pruner_llm)
+        model, pruner = check_llm(llm), check_llm(pruner_llm, argument="pruner_llm")
         limits = ImageLimits.of(_checked_limits(image_input_limit_config))
         if (path is None) == (store is None):
             given = "neither" if path is None else "both"
             raise InvalidArgumentError(
                 f"path or store must be given, one of them; got {given}", argument="path"
             )
+        if store is not None and not isinstance(store, StorePrimitives):
+            raise ArgumentTypeError(f"store must be a MemoryStore, got {shown(store)}", argument="store")
         if store is not None and store_options:
             raise InvalidArgumentError(
                 f"{', '.join(sorted(store_options))} must be configured on the store that is given as store=",

@@ -153,7 +153,7 @@ class Session:
         self,
         memory_id: str,
         memory_type: str,
-        wanted: object,
+        wanted: bool,
         *,
         llm: LLM | None,
         extraction: ExtractionSettings,
@@ -164,12 +164,12 @@ class Session:
         Args:
             memory_id: The memory.
             memory_type: Its type.
-            wanted: False for no; everything else counts as yes, where there is a model.
+            wanted: Whether it is to, where there is a model.
             llm: The model, or None.
             extraction: Instructions and bounds.
             exact_thread: Whether only memories of the same thread are looked at.
         """
-        if llm is None or wanted is False:
+        if llm is None or not wanted:
             return
         try:
             link_one(self._store, llm, memory_id, memory_type, extraction, exact_thread=exact_thread)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, cast
+from typing import Any, Final, cast
 
 from hitherto.errors import ArgumentTypeError, InvalidArgumentError, NotFoundError, shown
 from hitherto.extraction.captions import CAPTION, caption
@@ -16,7 +16,22 @@ from hitherto.notset import NOT_SET, NotSetType
 from hitherto.records import ImageRecord
 from hitherto.session import Session
 from hitherto.store.batches import MIME_TYPE_KEY, PendingRecordBatch
+from hitherto.store.checks import check_flag, named_as
 from hitherto.store.jobs import Job
+
+_NAMES: Final = {
+    "contents": "image",
+    "index_texts": "description",
+    "record_ids": "image_id",
+    "user_ids": "user_id",
+    "agent_ids": "agent_id",
+    "thread_ids": "thread_id",
+    "timestamps": "timestamp",
+    "content": "image",
+    "index_text": "description",
+    "record_id": "image_id",
+}
+"""What the fields of an image are called where records of any type are stored."""
 
 
 def add_image(
@@ -66,10 +81,12 @@ def add_image(
     given["metadata"] = [{**(metadata or {}), MIME_TYPE_KEY: kind.value}]
     batch = PendingRecordBatch(contents=[image], record_type="image", index_texts=[text], **given)
     if not later:
-        return store.add_batches([batch])[0]
+        with named_as(_NAMES):
+            return store.add_batches([batch])[0]
     batch.record_ids = given.get("record_ids") or [new_id()]
     job = _caption_job(batch)
-    (image_id,) = store.add_batches([batch], also=lambda table: table.put(job))
+    with named_as(_NAMES):
+        (image_id,) = store.add_batches([batch], also=lambda table: table.put(job))
     session.queue.notify()
     return image_id
 
@@ -117,18 +134,20 @@ def list_images(
     Raises:
         InvalidArgumentError: If the bytes of more than one image are asked for.
     """
-    if include_bytes is True and image_id is NOT_SET:
+    with_bytes = check_flag(include_bytes, argument="include_bytes", default=False)
+    if with_bytes and image_id is NOT_SET:
         raise InvalidArgumentError(
             "include_bytes needs image_id: one image at a time", argument="include_bytes"
         )
-    found = session.store.list(
-        "image",
-        record_id=image_id,
-        include_bytes=include_bytes,
-        metadata_filter=metadata_filter,
-        limit=limit,
-        **dict(scope),
-    )
+    with named_as(_NAMES):
+        found = session.store.list(
+            "image",
+            record_id=image_id,
+            include_bytes=with_bytes,
+            metadata_filter=metadata_filter,
+            limit=limit,
+            **dict(scope),
+        )
     return cast("list[ImageRecord]", found)
 
 
@@ -196,8 +215,9 @@ def update_image(
         changes["index_text"] = caption(cast("LLM", llm), data, kind, session.image_limits)
     elif description is not NOT_SET:
         changes["index_text"] = description
-    if changes and not store.update("image", record.id, **changes):
-        raise NotFoundError(f"there is no image {shown(record.id)}")
+    with named_as(_NAMES):
+        if changes and not store.update("image", record.id, **changes):
+            raise NotFoundError(f"there is no image {shown(record.id)}")
     return record.id
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, Final
 
 from hitherto.aio import awaitable
 from hitherto.client.images import ThreadImageVerbs
@@ -23,11 +23,15 @@ from hitherto.notset import NOT_SET, NotSetType
 from hitherto.records import MessageRecord, ThreadRecord
 from hitherto.scope import SearchScope, resolve_for_thread
 from hitherto.search import pipeline
-from hitherto.search.config import MemorySearchConfig
+from hitherto.search.config import MemorySearchConfig, checked_config
 from hitherto.search.result import SearchResult
 from hitherto.session import DEFAULT_TIMEOUT_S, Session, read_scope
 from hitherto.store.batches import PendingRecordBatch
+from hitherto.store.checks import check_flag, named_as
 from hitherto.thread_settings import ThreadSettings
+
+_NAMES: Final = {"record_ids": "id", "roles": "role", "contents": "content", "timestamps": "timestamp"}
+"""What the fields of a message are called where records of any type are added."""
 
 DEFAULT_WINDOW = 100
 """How many messages are returned where no range is asked for."""
@@ -151,9 +155,11 @@ class Thread(ThreadMemoryVerbs, ThreadImageVerbs, ThreadLearningVerbs):
         )
         intake = self._intake()
         if intake is None:
-            return store.add_batches([batch])
+            with named_as(_NAMES):
+                return store.add_batches([batch])
         intake.look_for_room()
-        ids = store.add_batches([batch], also=lambda table: intake.note_added(table, incoming.ids))
+        with named_as(_NAMES):
+            ids = store.add_batches([batch], also=lambda table: intake.note_added(table, incoming.ids))
         intake.settle()
         return ids
 
@@ -178,7 +184,7 @@ class Thread(ThreadMemoryVerbs, ThreadImageVerbs, ThreadLearningVerbs):
             InvalidArgumentError: If start or end is no number.
         """
         store = self._session.store
-        with_bytes = include_image_bytes is True
+        with_bytes = check_flag(include_image_bytes, argument="include_image_bytes", default=False)
         if start is NOT_SET and end is NOT_SET:
             records = store.list_thread_messages(
                 self.thread_id, last_n=DEFAULT_WINDOW, include_bytes=with_bytes
@@ -282,6 +288,7 @@ class Thread(ThreadMemoryVerbs, ThreadImageVerbs, ThreadLearningVerbs):
         Raises:
             TimeoutError: If extraction from this thread is still not done after 300 seconds.
         """
+        cascade = check_flag(cascade, argument="cascade")
         record = self._find_message(message_id)
         if record is None:
             return 0
@@ -359,7 +366,7 @@ class Thread(ThreadMemoryVerbs, ThreadImageVerbs, ThreadLearningVerbs):
             self._session.store,
             query,
             resolve_for_thread(asked, user_id=self.user_id, agent_id=self.agent_id, thread_id=self.thread_id),
-            self._search_config if search_config is NOT_SET else search_config,
+            self._search_config if search_config is NOT_SET else checked_config(search_config),
             max_results=max_results,
             token_budget=token_budget,
             soft_token_budget=soft_token_budget,

@@ -6,6 +6,8 @@ Exit codes: 0 done; 1 something was not found, or the store refused; 2 the comma
 
 from __future__ import annotations
 
+from typing import Final
+
 import typer
 
 from hitherto.cli import extraction, memories, stores, users
@@ -53,10 +55,29 @@ def _root(
     """Memory for AI agents, in one file."""
 
 
+_OPTIONS: Final = {
+    "agent_id": "--agent",
+    "limit": "--limit",
+    "max_results": "--limit",
+    "memory_type": "--type",
+    "metadata": "--metadata",
+    "metadata_filter": "--where",
+    "num_hops": "--hops",
+    "record_types": "--type",
+    "thread_id": "--thread",
+    "ttl_days": "--ttl-days",
+    "user_id": "--user",
+}
+"""What an argument is called on the command line."""
+
+
 def main() -> None:
     """Run the command line and exit with its code."""
+    from hitherto.store.checks import named_as
+
     try:
-        app()
+        with named_as(_OPTIONS):
+            app()
     except (InvalidArgumentError, ArgumentTypeError) as error:
         complain(error)
         raise SystemExit(EXIT_USAGE) from None

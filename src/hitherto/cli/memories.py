@@ -35,7 +35,7 @@ def _given(**values: str | None) -> dict[str, Any]:
     return {name: value for name, value in values.items() if value is not None}
 
 
-def _metadata(text: str | None) -> dict[str, Any] | None:
+def _json_object(text: str | None, option: str) -> dict[str, Any] | None:
     import json
 
     if text is None:
@@ -43,9 +43,9 @@ def _metadata(text: str | None) -> dict[str, Any] | None:
     try:
         value = json.loads(text)
     except ValueError as error:
-        raise InvalidArgumentError(f"JSON options must hold a JSON object, got {text!r}: {error}") from None
+        raise InvalidArgumentError(f"{option} must be a JSON object, got {text!r}: {error}") from None
     if not isinstance(value, dict):
-        raise InvalidArgumentError(f"JSON options must hold a JSON object, got {text!r}")
+        raise InvalidArgumentError(f"{option} must be a JSON object, got {text!r}")
     return value
 
 
@@ -69,7 +69,7 @@ def add(
     options["memory_type"] = memory_type
     if ttl_days is not None:
         options["ttl_days"] = ttl_days
-    kept = _metadata(metadata)
+    kept = _json_object(metadata, "--metadata")
     with AgentMemory(file) as memory:
         memory_id = memory.add_memory(content, metadata=kept, **options)
     if as_json:
@@ -106,7 +106,7 @@ def search(
             query,
             user_id=user,
             max_results=limit,
-            metadata_filter=_metadata(where),
+            metadata_filter=_json_object(where, "--where"),
             num_hops=hops,
             **options,
         )

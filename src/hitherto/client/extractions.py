@@ -12,6 +12,7 @@ from hitherto.client.base import ClientVerbs
 from hitherto.errors import ArgumentTypeError, InvalidArgumentError, shown
 from hitherto.lifetime import utc_now
 from hitherto.notset import NOT_SET, NotSetType
+from hitherto.scope import check_id
 from hitherto.session import DEFAULT_TIMEOUT_S
 from hitherto.store import jobs
 from hitherto.store.jobs import Job, JobState, JobTable
@@ -77,6 +78,7 @@ class ExtractionVerbs(ClientVerbs):
             []
         """
         wanted = _states(states)
+        _check_ids(thread_id=thread_id, user_id=user_id)
         found = self.store.read_jobs(lambda table: _find(table, wanted, thread_id, user_id))
         return [_shown(job) for job in found]
 
@@ -158,6 +160,7 @@ class ExtractionVerbs(ClientVerbs):
     ) -> int:
         ids = None if extraction_ids is NOT_SET else _ids(extraction_ids)
         wanted = tuple(JobState) if ids is not None else tuple(states)
+        _check_ids(thread_id=thread_id, user_id=user_id)
 
         def step(table: JobTable) -> int:
             found = _find(table, wanted, thread_id, user_id)
@@ -176,9 +179,17 @@ def _ids(given: Iterable[str]) -> set[str]:
     return set(given)
 
 
+def _check_ids(**ids: object) -> None:
+    for name, value in ids.items():
+        if value is not NOT_SET and value is not None:
+            check_id(value, argument=name)
+
+
 def _states(states: Iterable[JobState | str] | NotSetType) -> tuple[JobState, ...]:
     if states is NOT_SET:
         return tuple(JobState)
+    if not isinstance(states, Iterable):
+        raise ArgumentTypeError(f"states must be several states, got {shown(states)}", argument="states")
     known = {state.value: state for state in JobState}
     chosen = []
     for state in [states] if isinstance(states, str) else states:

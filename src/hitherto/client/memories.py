@@ -11,6 +11,7 @@ from hitherto.lifetime import TimeToLiveAnchor
 from hitherto.memories import LinkType, MemoryType
 from hitherto.notset import NOT_SET, NotSetType
 from hitherto.records import MemoryRecord, MessageRecord, RecordStatus
+from hitherto.store.checks import check_flag
 
 
 class MemoryVerbs(ClientVerbs):
@@ -77,6 +78,7 @@ class MemoryVerbs(ClientVerbs):
             ['invalid', 'valid']
         """
         given = {"user_id": user_id, "agent_id": agent_id, "thread_id": thread_id}
+        linking = memories.read_linking(autonomous_linking)
         kind: MemoryType = "memory" if memory_type is NOT_SET else memory_type
         new_id = memories.add_memory(
             self.store,
@@ -95,7 +97,7 @@ class MemoryVerbs(ClientVerbs):
         self._session.link_new_memory(
             new_id,
             kind,
-            autonomous_linking,
+            linking,
             llm=self._session.llm,
             extraction=self._session.extraction,
             exact_thread=True,
@@ -221,7 +223,7 @@ class MemoryVerbs(ClientVerbs):
             thread_id=thread_id,
             metadata_filter=metadata_filter,
             limit=limit,
-            include_bytes=include_image_bytes,
+            include_bytes=check_flag(include_image_bytes, argument="include_image_bytes", default=False),
         )
         return cast("list[MessageRecord]", found)
 

@@ -229,14 +229,13 @@ class ThreadLearningVerbs(ABC):
         if not request.results:
             return []
         record = self._record
-        shows_invalid = request.include_invalid in (NOT_SET, True)
         found = self._session.store.list_memories(
             user_id=record.user_id,
             agent_id=record.agent_id,
             metadata_filter=NOT_SET if request.metadata_filter is None else request.metadata_filter,
-            limit=request.results if shows_invalid else None,
+            limit=request.results if request.include_invalid else None,
         )
-        kept = [memory for memory in found if shows_invalid or memory.status is RecordStatus.VALID]
+        kept = [memory for memory in found if request.include_invalid or memory.status is RecordStatus.VALID]
         return [
             SearchResult(pipeline.LINKED_DISTANCE, memory) for memory in reversed(kept[-request.results :])
         ]

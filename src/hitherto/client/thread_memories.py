@@ -95,6 +95,7 @@ class ThreadMemoryVerbs(ABC):
         """
         own = {"user_id": self.user_id, "agent_id": self.agent_id, "thread_id": self.thread_id}
         given = {"user_id": user_id, "agent_id": agent_id, "thread_id": thread_id}
+        linking = memories.read_linking(autonomous_linking)
         kind: MemoryType = "memory" if memory_type is NOT_SET else memory_type
         new_id = memories.add_memory(
             self._session.store,
@@ -111,7 +112,7 @@ class ThreadMemoryVerbs(ABC):
             status=status,
         )
         self._session.link_new_memory(
-            new_id, kind, autonomous_linking, llm=self._llm, extraction=self._extraction, exact_thread=False
+            new_id, kind, linking, llm=self._llm, extraction=self._extraction, exact_thread=False
         )
         return new_id
 

@@ -7,14 +7,14 @@ from typing import Any, cast
 
 from hitherto.aio import awaitable
 from hitherto.client.base import ClientVerbs
-from hitherto.errors import ArgumentTypeError, InvalidArgumentError, NotFoundError, shown
+from hitherto.errors import InvalidArgumentError, NotFoundError, shown
 from hitherto.extraction.config import ExtractionSettings, MemoryExtractionConfig, settings_from_payload
 from hitherto.extraction.options import check_llm, check_usable, read_options
 from hitherto.models.base import LLM
 from hitherto.notset import NOT_SET, NotSetType
 from hitherto.records import ThreadRecord
 from hitherto.scope import check_id
-from hitherto.search.config import MemorySearchConfig, config_from_payload
+from hitherto.search.config import MemorySearchConfig, checked_config, config_from_payload
 from hitherto.thread import Thread
 from hitherto.thread_settings import ThreadSettings, read_settings, stored_settings
 
@@ -275,19 +275,6 @@ def _names_something(value: object) -> bool:
 
 def _new_or(value: str | NotSetType, name: str) -> str:
     return str(uuid.uuid4()) if value is NOT_SET else check_id(value, argument=name)
-
-
-def checked_config(config: object) -> MemorySearchConfig:
-    """Return a search configuration.
-
-    Raises:
-        ArgumentTypeError: If it is none.
-    """
-    if not isinstance(config, MemorySearchConfig):
-        raise ArgumentTypeError(
-            f"search_config must be a MemorySearchConfig, got {shown(config)}", argument="search_config"
-        )
-    return config
 
 
 def _checked_metadata(metadata: object) -> dict[str, Any] | None:

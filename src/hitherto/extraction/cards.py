@@ -16,6 +16,7 @@ from hitherto.records import MEMORY_TYPES, MessageRecord
 from hitherto.search.config import MAX_RESULTS
 from hitherto.search.render import escape, escape_as_is, indent
 from hitherto.search.result import SearchResult
+from hitherto.store.checks import check_flag
 
 DEFAULT_FALLBACK: Final = 5
 DEFAULT_RELEVANT: Final = 5
@@ -160,7 +161,7 @@ class CardRequest:
     except_last: int
     at_least: Mapping[str, int]
     metadata_filter: Any
-    include_invalid: Any
+    include_invalid: bool
     token_budget: Any
     soft_token_budget: Any
 
@@ -212,7 +213,7 @@ def read_card_request(
         except_last=excepted,
         at_least=at_least,
         metadata_filter=metadata_filter,
-        include_invalid=include_invalid_results,
+        include_invalid=check_flag(include_invalid_results, argument="include_invalid_results", default=True),
         token_budget=token_budget,
         soft_token_budget=soft_token_budget,
     )

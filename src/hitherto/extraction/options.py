@@ -108,8 +108,12 @@ def check_usable(settings: ExtractionSettings, llm: object, *, explicit: bool) -
     return resolved
 
 
-def check_llm(value: object) -> LLM | None:
+def check_llm(value: object, *, argument: str = "llm") -> LLM | None:
     """Return a language model, or None.
+
+    Args:
+        value: What came, or NOT_SET.
+        argument: The argument's name, for the message.
 
     Raises:
         ArgumentTypeError: If it has no ``generate``.
@@ -117,7 +121,7 @@ def check_llm(value: object) -> LLM | None:
     if value is NOT_SET or value is None:
         return None
     if isinstance(value, type) or not callable(getattr(value, "generate", None)):
-        raise ArgumentTypeError(f"llm must be an LLM or None, got {shown(value)}", argument="llm")
+        raise ArgumentTypeError(f"{argument} must be an LLM or None, got {shown(value)}", argument=argument)
     return value  # type: ignore[return-value]  # whatever generates is a model
 
 

@@ -201,6 +201,19 @@ class PruningMemorySearchConfig(RerankingSearchConfig):
         _check_fraction(self.protected_fraction, "protected_fraction")
 
 
+def checked_config(config: object) -> MemorySearchConfig:
+    """Return what was given as ``search_config``.
+
+    Raises:
+        ArgumentTypeError: If it is no configuration.
+    """
+    if not isinstance(config, MemorySearchConfig):
+        raise ArgumentTypeError(
+            f"search_config must be a MemorySearchConfig, got {shown(config)}", argument="search_config"
+        )
+    return config
+
+
 def _has_method(value: object, name: str) -> bool:
     return callable(getattr(value, name, None)) and not isinstance(value, type)
 

@@ -12,6 +12,7 @@ from hitherto.notset import NOT_SET, NotSetType
 from hitherto.records import RECORD_CLASSES
 from hitherto.scope import ResolvedScope
 from hitherto.search.config import DEFAULT_RESULTS, MAX_RESULTS, MemorySearchConfig, TopKMemorySearchConfig
+from hitherto.store.checks import check_flag
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,12 +80,14 @@ def build_request(
         max_results=_max_results(max_results, config),
         record_types=_record_types(record_types),
         metadata_filter=wanted or None,
-        include_invalid_results=True if include_invalid_results is NOT_SET else bool(include_invalid_results),
+        include_invalid_results=check_flag(
+            include_invalid_results, argument="include_invalid_results", default=True
+        ),
         num_hops=0 if num_hops is NOT_SET else num_hops,
         max_linked_results=100 if max_linked_results is NOT_SET else max_linked_results,
         token_budget=read_budget(token_budget, config.token_budget, "token_budget"),
         soft_token_budget=read_budget(soft_token_budget, config.soft_token_budget, "soft_token_budget"),
-        explain=explain,
+        explain=check_flag(explain, argument="explain"),
     )
 
 

@@ -13,6 +13,7 @@ from hitherto.aio import run_in_thread
 from hitherto.errors import HithertoError, InvalidArgumentError, shown
 from hitherto.server import openapi
 from hitherto.server.audit import AuditLog
+from hitherto.server.auth import Authenticator
 from hitherto.server.calls import PlainProblem, on_error, uri_of
 from hitherto.server.door import Door
 from hitherto.server.index.rest_index import RestIndex
@@ -20,11 +21,11 @@ from hitherto.server.metrics import Metrics, MetricsMiddleware
 from hitherto.server.problems import Problem
 from hitherto.server.routes import cluster, memories, messages
 from hitherto.server.service import MemoryService
+from hitherto.store.checks import check_callable, check_flag, check_instance, check_whole
 from hitherto.store.sql.store import SqlMemoryStore
 
 if TYPE_CHECKING:
     from hitherto.memory import AgentMemory
-    from hitherto.server.auth import Authenticator
     from hitherto.server.envelope import Profile
 
 MOST_BODY_BYTES: Final = 10 * 1024 * 1024
@@ -84,6 +85,12 @@ def create_app(
         raise InvalidArgumentError(
             f"profile must be one of {', '.join(cluster.NUMBERS)}, got {shown(profile)}", argument="profile"
         )
+    check_instance(authenticator, Authenticator, argument="authenticator")
+    check_instance(audit, AuditLog, argument="audit")
+    check_whole(most_body_bytes, argument="most_body_bytes", least=1)
+    check_flag(local_only, argument="local_only")
+    check_flag(close_memory, argument="close_memory")
+    check_callable(progress, argument="progress")
     store = check_store(memory)
 
     @asynccontextmanager
@@ -135,10 +142,11 @@ def check_store(memory: AgentMemory) -> SqlMemoryStore:
     Raises:
         InvalidArgumentError: If it is not.
     """
-    store = memory.store
+    store = getattr(memory, "store", memory)
     if not isinstance(store, SqlMemoryStore):
         raise InvalidArgumentError(
-            f"the server needs a store on SQLite or PostgreSQL, got {shown(store)}", argument="memory"
+            f"memory must be an AgentMemory with a store on SQLite or PostgreSQL, got {shown(store)}",
+            argument="memory",
         )
     return store
 

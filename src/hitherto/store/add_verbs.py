@@ -13,7 +13,7 @@ from hitherto.notset import NOT_SET, NotSetType
 from hitherto.records import RecordStatus, ThreadRecord
 from hitherto.scope import check_id
 from hitherto.store.batches import PendingRecordBatch, read_batches
-from hitherto.store.checks import check_metadata
+from hitherto.store.checks import check_callable, check_metadata, named_as
 from hitherto.store.drafts import embed_drafts
 from hitherto.store.jobs import JobStep
 from hitherto.store.primitives import StorePrimitives
@@ -112,6 +112,7 @@ class AddVerbs(StorePrimitives):
             InvalidArgumentError: If a value is not allowed, or a list has the wrong length.
             ConflictError: If an id is taken.
         """
+        check_callable(also, argument="also")
         drafts = read_batches(
             batches,
             now=self._now(),
@@ -184,7 +185,8 @@ class AddVerbs(StorePrimitives):
                 f"information must be a str or None, got {shown(content)}", argument="information"
             )
         metadata = metadata if metadata is NOT_SET else [metadata]
-        return self.add([content], record_type, record_ids=record_id, metadata=metadata)[0]
+        with named_as({"contents": "information"}):
+            return self.add([content], record_type, record_ids=record_id, metadata=metadata)[0]
 
     def create_thread_record(
         self,

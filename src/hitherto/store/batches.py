@@ -125,6 +125,10 @@ def read_batches(
         ArgumentTypeError: If a value has the wrong type.
         InvalidArgumentError: If a value is not allowed, or a list has the wrong length.
     """
+    if not isinstance(batches, Iterable):
+        raise ArgumentTypeError(
+            f"batches must be several PendingRecordBatch, got {shown(batches)}", argument="batches"
+        )
     drafts: list[Draft] = []
     seen: set[tuple[str, str]] = set()
     for batch in batches:

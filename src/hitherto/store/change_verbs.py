@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, Final
 
 from hitherto.aio import awaitable
 from hitherto.lifetime import TimeToLiveAnchor
 from hitherto.notset import NOT_SET, NotSetType
 from hitherto.records import ImageRecord, MessageRecord, RecordStatus
 from hitherto.scope import check_id
-from hitherto.store.checks import check_record_type
+from hitherto.store.checks import check_callable, check_flag, check_record_type, named_as
 from hitherto.store.drafts import embed_drafts
 from hitherto.store.jobs import JobStep
 from hitherto.store.primitives import StorePrimitives
 from hitherto.store.updates import UpdateRequest, plan_update, with_image
+
+_NAMES: Final = {"index_texts": "index_text", "embeddings": "embedding"}
+"""What is called so where many records are added, and otherwise where one is changed."""
 
 
 class ChangeVerbs(StorePrimitives):
@@ -60,30 +63,33 @@ class ChangeVerbs(StorePrimitives):
             InvalidArgumentError: If a value is not allowed.
         """
         check_record_type(record_type)
+        check_callable(also, argument="also")
         now = self._now()
         current = self._get(
             record_type, check_id(record_id, argument="record_id"), now=now, include_bytes=False
         )
         if current is None:
             return 0
-        plan = plan_update(
-            current,
-            UpdateRequest(
-                text if content is NOT_SET else content,
-                index_text,
-                embedding,
-                metadata,
-                timestamp,
-                ttl_days,
-                ttl_anchor,
-                status,
-            ),
-            created_at=lambda: self._created_at(record_type, record_id, now=now) or now,
-            retention=self._memory_retention_config,
-            max_input_tokens=self._max_input_tokens(),
+        request = UpdateRequest(
+            text if content is NOT_SET else content,
+            index_text,
+            embedding,
+            metadata,
+            timestamp,
+            ttl_days,
+            ttl_anchor,
+            status,
         )
-        drafts = ([] if plan.draft is None else [plan.draft]) + (plan.images or [])
-        made = embed_drafts(drafts, self._embedder)
+        with named_as({**_NAMES, "contents": "text" if content is NOT_SET else "content"}):
+            plan = plan_update(
+                current,
+                request,
+                created_at=lambda: self._created_at(record_type, record_id, now=now) or now,
+                retention=self._memory_retention_config,
+                max_input_tokens=self._max_input_tokens(),
+            )
+            drafts = ([] if plan.draft is None else [plan.draft]) + (plan.images or [])
+            made = embed_drafts(drafts, self._embedder)
         changes = plan.changes
         if plan.draft is not None:
             changes = replace(changes, chunks=made[0].chunks)
@@ -120,7 +126,7 @@ class ChangeVerbs(StorePrimitives):
         """
         check_record_type(record_type)
         check_id(record_id, argument="record_id")
-        cascade = bool(cascade) or record_type == "thread"
+        cascade = check_flag(cascade, argument="cascade") or record_type == "thread"
         return self._delete(record_type, record_id, cascade=cascade, now=self._now())
 
     delete_async = awaitable(delete)
@@ -134,6 +140,7 @@ class ChangeVerbs(StorePrimitives):
         Returns:
             1, or 0 if there is no such thread.
         """
+        check_id(thread_id, argument="thread_id")
         self._memory_jobs.drop(thread_id=thread_id)
         return self.delete("thread", thread_id, cascade=True)
 
@@ -150,8 +157,9 @@ class ChangeVerbs(StorePrimitives):
         Returns:
             How many records were erased.
         """
+        check_id(user_id, argument="user_id")
         self._memory_jobs.drop(user_id=user_id)
-        return self._erase_user(check_id(user_id, argument="user_id"))
+        return self._erase_user(user_id)
 
     erase_user_async = awaitable(erase_user)
 

@@ -4,21 +4,120 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from hitherto.characters import is_storable
 from hitherto.errors import ArgumentTypeError, InvalidArgumentError, InvalidTextError, shown
+from hitherto.notset import NOT_SET
 from hitherto.records import RECORD_CLASSES
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+F = TypeVar("F", bound="Callable[..., Any] | None")
+
 MAX_LABEL_LENGTH = 128
 MAX_METADATA_DEPTH: Final = 200
 # Python reads no longer number back from JSON, so a record that held one could never be listed again.
 _LARGE_NUMBER: Final = 10**4300
+
+
+@contextmanager
+def named_as(names: Mapping[str, str]) -> Iterator[None]:
+    """Let errors about arguments name them as the caller did, where a verb hands them on under other names.
+
+    Args:
+        names: The caller's names by those of the verb that is called.
+
+    Examples:
+        >>> with named_as({"contents": "content"}):
+        ...     check_text(5, argument="contents")
+        Traceback (most recent call last):
+        hitherto.errors.ArgumentTypeError: content must be a str, got 5
+    """
+    try:
+        yield
+    except (ArgumentTypeError, InvalidArgumentError) as error:
+        inner = error.argument
+        if inner is not None and inner in names:
+            error.args = (re.sub(rf"\b{inner}\b", names[inner], str(error), count=1),)
+            error.argument = names[inner]
+        raise
+
+
+def check_flag(value: object, *, argument: str, default: bool | None = None) -> bool:
+    """Return *value* if it is True or False: any other would pass for True, "no" too.
+
+    Args:
+        value: What came.
+        argument: The argument's name, for the message.
+        default: What NOT_SET stands for; None to refuse it.
+
+    Raises:
+        ArgumentTypeError: If it is no bool.
+
+    Examples:
+        >>> check_flag(NOT_SET, argument="explain", default=False)
+        False
+    """
+    if value is NOT_SET and default is not None:
+        return default
+    if not isinstance(value, bool):
+        raise ArgumentTypeError(f"{argument} must be True or False, got {shown(value)}", argument=argument)
+    return value
+
+
+def check_whole(value: object, *, argument: str, least: int, most: int | None = None) -> int:
+    """Return *value* if it is a whole number within its bounds.
+
+    Args:
+        value: What came.
+        argument: The argument's name, for the message.
+        least: The smallest that is allowed.
+        most: The largest, or None.
+
+    Raises:
+        ArgumentTypeError: If it is no int.
+        InvalidArgumentError: If it is out of bounds.
+    """
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise ArgumentTypeError(f"{argument} must be an int, got {shown(value)}", argument=argument)
+    if value < least or (most is not None and value > most):
+        wanted = f">= {least}" if most is None else f"{least} to {most}"
+        raise InvalidArgumentError(f"{argument} must be {wanted}, got {value}", argument=argument)
+    return value
+
+
+def check_instance(value: object, kind: type, *, argument: str) -> None:
+    """Refuse a value that is neither of a class nor None.
+
+    Args:
+        value: What came.
+        kind: The class.
+        argument: The argument's name, for the message.
+
+    Raises:
+        ArgumentTypeError: If it is of another class.
+    """
+    if value is not None and not isinstance(value, kind):
+        raise ArgumentTypeError(
+            f"{argument} must be of {kind.__name__} or None, got {shown(value)}", argument=argument
+        )
+
+
+def check_callable(value: F, *, argument: str) -> F:
+    """Return *value* if it can be called, or is None.
+
+    Raises:
+        ArgumentTypeError: If it is neither.
+    """
+    if value is not None and not callable(value):
+        raise ArgumentTypeError(f"{argument} must be callable, got {shown(value)}", argument=argument)
+    return value
 
 
 def check_text(value: object, *, argument: str) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from hitherto.errors import InvalidArgumentError, ModelError, shown
+from hitherto.errors import ArgumentTypeError, InvalidArgumentError, ModelError, shown
 from hitherto.notset import NOT_SET
 from hitherto.records import SEARCHABLE_TYPES
 from hitherto.store.checks import check_text, check_vector
@@ -92,6 +92,10 @@ def _embed_text(record: NewRecord, text: str) -> str:
 def _vectors(embedding: Any) -> list[NDArray[np.float32]]:
     if embedding is NOT_SET or embedding is None:
         return []
+    if not hasattr(embedding, "__len__"):
+        raise ArgumentTypeError(
+            f"embeddings must hold vectors, got {shown(embedding)}", argument="embeddings"
+        )
     nested = len(embedding) > 0 and hasattr(embedding[0], "__len__")
     return [check_vector(vector, argument="embeddings") for vector in (embedding if nested else [embedding])]
 

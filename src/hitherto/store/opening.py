@@ -80,7 +80,9 @@ def _sqlite_path(target: object) -> str:
     if isinstance(target, os.PathLike):
         target = os.fspath(target)
     if not isinstance(target, str):
-        raise ArgumentTypeError(f"a store is opened by its path or URL, got {shown(target)}", argument="path")
+        raise ArgumentTypeError(
+            f"path must be the path or URL of a store, got {shown(target)}", argument="path"
+        )
     if target.startswith(_SCHEME):
         return target.removeprefix(_SCHEME)
     if "://" in target:

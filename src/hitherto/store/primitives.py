@@ -13,6 +13,7 @@ from hitherto.errors import ArgumentTypeError, shown
 from hitherto.lifetime import Clock, MemoryRetentionConfig, check_retention, utc_now
 from hitherto.records import MessageRecord, Record
 from hitherto.relations import RecordRelation
+from hitherto.store.checks import check_callable
 from hitherto.store.jobs import JobStep, JobTable, MemoryJobs
 from hitherto.store.requests import (
     MessageQuery,
@@ -74,6 +75,7 @@ class StorePrimitives(ABC):
                 f"embedder must have embed() and embedding_dimension, got {shown(embedder)}",
                 argument="embedder",
             )
+        check_callable(clock, argument="clock")
         self._embedder = embedder
         self._memory_retention_config = check_retention(memory_retention_config)
         self._search_strategy = search_strategy

@@ -12,7 +12,7 @@ from hitherto.filters import parse_filter
 from hitherto.notset import NOT_SET, NotSetType
 from hitherto.records import MemoryRecord, MessageRecord, Record
 from hitherto.scope import check_id
-from hitherto.store.checks import check_record_type
+from hitherto.store.checks import check_flag, check_record_type, check_whole
 from hitherto.store.primitives import StorePrimitives
 from hitherto.store.relation_verbs import MOST_ROWS, check_limit
 from hitherto.store.requests import MessageQuery, RecordQuery
@@ -33,7 +33,12 @@ class ReadVerbs(StorePrimitives):
         """
         check_record_type(record_type)
         check_id(record_id, argument="record_id")
-        return self._get(record_type, record_id, now=self._now(), include_bytes=include_bytes is True)
+        return self._get(
+            record_type,
+            record_id,
+            now=self._now(),
+            include_bytes=check_flag(include_bytes, argument="include_bytes", default=False),
+        )
 
     get_async = awaitable(get)
 
@@ -91,7 +96,7 @@ class ReadVerbs(StorePrimitives):
                 metadata_filter=metadata_filter
                 if metadata_filter is NOT_SET
                 else parse_filter(metadata_filter),
-                include_bytes=include_bytes is True,
+                include_bytes=check_flag(include_bytes, argument="include_bytes", default=False),
             )
         )
 
@@ -165,6 +170,12 @@ class ReadVerbs(StorePrimitives):
             InvalidArgumentError: If last_n is negative, the range is empty, or both ends come with last_n.
         """
         last_n = _check_last_n(last_n)
+        for name, value in (
+            ("range_start_seq_no", range_start_seq_no),
+            ("range_end_seq_no", range_end_seq_no),
+        ):
+            if value is not None:
+                check_whole(value, argument=name, least=-MOST_ROWS, most=MOST_ROWS)
         if range_start_seq_no is not None and range_end_seq_no is not None:
             if range_start_seq_no >= range_end_seq_no:
                 raise InvalidArgumentError(
@@ -182,7 +193,7 @@ class ReadVerbs(StorePrimitives):
                 last_n=last_n,
                 start_seq_no=range_start_seq_no,
                 end_seq_no=range_end_seq_no,
-                include_bytes=include_bytes is True,
+                include_bytes=check_flag(include_bytes, argument="include_bytes", default=False),
             )
         )
 

@@ -12,7 +12,14 @@ from hitherto.messages import new_id
 from hitherto.notset import NOT_SET, NotSetType
 from hitherto.relations import OPPOSITE_TYPES, RecordRelation, check_memory_type
 from hitherto.scope import check_id
-from hitherto.store.checks import check_label, check_metadata, check_record_type, check_timestamp, spread
+from hitherto.store.checks import (
+    check_label,
+    check_metadata,
+    check_record_type,
+    check_text,
+    check_timestamp,
+    spread,
+)
 from hitherto.store.primitives import StorePrimitives
 from hitherto.store.requests import NewRelation, RelationChanges, RelationQuery
 
@@ -235,6 +242,14 @@ class RelationVerbs(StorePrimitives):
         ):
             if value is not NOT_SET:
                 check_record_type(value, argument=name)
+        for name, value in (
+            ("relation_id", relation_id),
+            ("relation_type", relation_type),
+            ("source_record_id", source_record_id),
+            ("target_record_id", target_record_id),
+        ):
+            if value is not NOT_SET:
+                check_text(value, argument=name)
         return self._list_relations(
             RelationQuery(
                 limit=check_limit(limit),

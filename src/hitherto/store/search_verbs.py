@@ -13,7 +13,7 @@ from hitherto.filters import parse_filter
 from hitherto.notset import NOT_SET, NotSetType
 from hitherto.records import SEARCHABLE_TYPES, Record
 from hitherto.scope import SearchScope, resolve_for_store
-from hitherto.store.checks import check_record_type, check_vector
+from hitherto.store.checks import check_flag, check_record_type, check_vector, check_whole
 from hitherto.store.drafts import embed_texts
 from hitherto.store.primitives import SearchStrategy, StorePrimitives
 from hitherto.store.requests import StoreHit, StoreQuery
@@ -154,20 +154,20 @@ class SearchVerbs(StorePrimitives):
             user_id=user_id,
             agent_id=agent_id,
             thread_id=thread_id,
-            exact_user_match=bool(exact_user_match),
-            exact_agent_match=bool(exact_agent_match),
-            exact_thread_match=bool(exact_thread_match),
+            exact_user_match=check_flag(exact_user_match, argument="exact_user_match"),
+            exact_agent_match=check_flag(exact_agent_match, argument="exact_agent_match"),
+            exact_thread_match=check_flag(exact_thread_match, argument="exact_thread_match"),
         )
         request = StoreQuery(
-            k=_whole(k, argument="k", least=1),
+            k=check_whole(k, argument="k", least=1),
             now=self._now(),
             scope=resolve_for_store(scope),
             record_types=types,
             metadata_filter=parse_filter(metadata_filter),
-            include_invalid=bool(include_invalid_results),
-            num_hops=_whole(num_hops, argument="num_hops", least=0, most=MAX_HOPS),
-            max_linked_results=_whole(max_linked_results, argument="max_linked_results", least=0),
-            explain=bool(explain),
+            include_invalid=check_flag(include_invalid_results, argument="include_invalid_results"),
+            num_hops=check_whole(num_hops, argument="num_hops", least=0, most=MAX_HOPS),
+            max_linked_results=check_whole(max_linked_results, argument="max_linked_results", least=0),
+            explain=check_flag(explain, argument="explain"),
         )
         text, vector = self._question(query, query_vector)
         if types is not None and not types:
@@ -212,15 +212,6 @@ class SearchVerbs(StorePrimitives):
         share = self._topic_weight * float((whole @ whole) ** 0.5) / (float((about @ about) ** 0.5) or 1.0)
         found: NDArray[np.float32] = whole + about * share
         return found
-
-
-def _whole(value: object, *, argument: str, least: int, most: int | None = None) -> int:
-    if isinstance(value, bool) or not isinstance(value, int):
-        raise ArgumentTypeError(f"{argument} must be an int, got {shown(value)}", argument=argument)
-    if value < least or (most is not None and value > most):
-        wanted = f">= {least}" if most is None else f"{least} to {most}"
-        raise InvalidArgumentError(f"{argument} must be {wanted}, got {value}", argument=argument)
-    return value
 
 
 def _query_text(query: object) -> str | None:

@@ -7,6 +7,7 @@ from math import isfinite
 from typing import Final
 
 from hitherto.errors import ArgumentTypeError, InvalidArgumentError, shown
+from hitherto.store.checks import check_whole
 
 _MOST_SECONDS: Final = 2_000_000  # SQLite and PostgreSQL count milliseconds in 32 bits
 
@@ -106,6 +107,19 @@ def checked_settings(value: object) -> SearchSettings:
             f"search_settings must be SearchSettings or None, got {shown(value)}", argument="search_settings"
         )
     return value
+
+
+def checked_cache(value: object) -> int:
+    """Return how many bytes a store may cache.
+
+    Args:
+        value: What came as ``cache_bytes``.
+
+    Raises:
+        ArgumentTypeError: If it is no int.
+        InvalidArgumentError: If it is negative.
+    """
+    return check_whole(value, argument="cache_bytes", least=0)
 
 
 def checked_timeout(value: object) -> float:

@@ -18,6 +18,7 @@ from hitherto.errors import AlreadyStoredError, ArgumentTypeError, InvalidArgume
 from hitherto.lifetime import Clock, MemoryRetentionConfig, utc_now
 from hitherto.scope import check_id
 from hitherto.store.base import SearchStrategy
+from hitherto.store.checks import check_flag
 from hitherto.store.postgres.engine import MOST_PARTS, PostgresEngine
 from hitherto.store.postgres.errors import (
     InterruptedTransactionError,
@@ -29,7 +30,7 @@ from hitherto.store.postgres.index import POSTGRES_INDEX, settle
 from hitherto.store.postgres.isolation import DEFAULT_ROLE, bind, check_role, isolate, read_seal
 from hitherto.store.postgres.search import MOST_INDEXED, PostgresSearch, build_index
 from hitherto.store.postgres.tables import divided_ddl, drop_statements, metadata
-from hitherto.store.settings import SearchSettings, checked_settings, checked_timeout
+from hitherto.store.settings import SearchSettings, checked_cache, checked_settings, checked_timeout
 from hitherto.store.sql import fingerprint
 from hitherto.store.sql.jobs import SqlJobs
 from hitherto.store.sql.migrate import (
@@ -169,6 +170,8 @@ class PostgresStore(SqlMemoryStore):
             clock=clock,
         )
         settings = checked_settings(search_settings)
+        check_flag(read_only, argument="read_only")
+        check_flag(check_embedder, argument="check_embedder")
         self._topic_weight = settings.topic_weight
         parsed = _checked_url(url)
         self._where = parsed.render_as_string(hide_password=True).replace("+psycopg", "", 1)
@@ -190,7 +193,10 @@ class PostgresStore(SqlMemoryStore):
             "clock": clock,
         }
         self._index = PostgresSearch(
-            POSTGRES_INDEX, strategy=search_strategy, cache_bytes=cache_bytes, settings=settings
+            POSTGRES_INDEX,
+            strategy=search_strategy,
+            cache_bytes=checked_cache(cache_bytes),
+            settings=settings,
         )
         connections: dict[str, Any] = {
             "where": self._where,

@@ -18,6 +18,7 @@ from hitherto.notset import NOT_SET
 from hitherto.records import MEMORY_TYPES, MessageRecord, Record
 from hitherto.relations import RecordRelation
 from hitherto.store.base import MemoryStore
+from hitherto.store.checks import check_callable
 from hitherto.store.drafts import draft_chunks, embed_drafts
 from hitherto.store.jobs import JobStep, JobTable
 from hitherto.store.requests import (
@@ -272,6 +273,7 @@ class SqlMemoryStore(MemoryStore):
             InvalidArgumentError: If the store has no embedder.
             ModelError: If the embedder fails; what was done by then stays.
         """
+        check_callable(progress, argument="progress")
         if self._embedder is None:
             raise InvalidArgumentError("reembed() needs a store with an embedder, this one has none")
         target = fingerprint.embedder_fingerprint(self._embedder)

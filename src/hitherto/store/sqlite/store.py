@@ -13,7 +13,8 @@ from sqlalchemy import Connection
 from hitherto.errors import ArgumentTypeError, InvalidArgumentError, shown
 from hitherto.lifetime import Clock, MemoryRetentionConfig, utc_now
 from hitherto.store.base import SearchStrategy
-from hitherto.store.settings import SearchSettings, checked_settings, checked_timeout
+from hitherto.store.checks import check_flag
+from hitherto.store.settings import SearchSettings, checked_cache, checked_settings, checked_timeout
 from hitherto.store.sql import fingerprint
 from hitherto.store.sql.migrate import (
     SchemaPolicy,
@@ -95,6 +96,8 @@ class SQLiteStore(SqlMemoryStore):
             clock=clock,
         )
         settings = checked_settings(search_settings)
+        check_flag(read_only, argument="read_only")
+        check_flag(check_embedder, argument="check_embedder")
         self._topic_weight = settings.topic_weight
         self._where = _checked_path(path)
         policy = check_policy(schema_policy)
@@ -111,7 +114,7 @@ class SQLiteStore(SqlMemoryStore):
         self._index = ShelfSearch(
             SQLITE_INDEX,
             strategy=search_strategy,
-            cache_bytes=cache_bytes,
+            cache_bytes=checked_cache(cache_bytes),
             settings=settings,
         )
         try:
