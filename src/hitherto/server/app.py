@@ -22,6 +22,7 @@ from hitherto.server.problems import Problem
 from hitherto.server.routes import cluster, memories, messages
 from hitherto.server.service import MemoryService
 from hitherto.store.checks import check_callable, check_flag, check_instance, check_whole
+from hitherto.store.settings import checked_timeout
 from hitherto.store.sql.store import SqlMemoryStore
 
 if TYPE_CHECKING:
@@ -88,6 +89,8 @@ def create_app(
     check_instance(authenticator, Authenticator, argument="authenticator")
     check_instance(audit, AuditLog, argument="audit")
     check_whole(most_body_bytes, argument="most_body_bytes", least=1)
+    check_whole(most_connections, argument="most_connections", least=1)
+    read_timeout_s = checked_timeout(read_timeout_s, argument="read_timeout_s")
     check_flag(local_only, argument="local_only")
     check_flag(close_memory, argument="close_memory")
     check_callable(progress, argument="progress")

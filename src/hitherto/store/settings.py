@@ -122,17 +122,18 @@ def checked_cache(value: object) -> int:
     return check_whole(value, argument="cache_bytes", least=0)
 
 
-def checked_timeout(value: object) -> float:
-    """Return how long a store waits for others, in seconds; never longer than databases can count.
+def checked_timeout(value: object, *, argument: str = "busy_timeout_s") -> float:
+    """Return how long something waits, in seconds; never longer than databases can count.
 
     Args:
-        value: What came as ``busy_timeout_s``.
+        value: What came.
+        argument: The argument's name, for the message.
 
     Raises:
         InvalidArgumentError: If it is no number of seconds >= 0.
     """
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not value >= 0:
         raise InvalidArgumentError(
-            f"busy_timeout_s must be a number of seconds >= 0, got {shown(value)}", argument="busy_timeout_s"
+            f"{argument} must be a number of seconds >= 0, got {shown(value)}", argument=argument
         )
     return min(value, _MOST_SECONDS)
