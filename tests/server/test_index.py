@@ -8,11 +8,14 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from sqlalchemy import text
 from tests.server.agreement import check_statistics
 
 from hitherto import AgentMemory
 from hitherto.server.bodies import NewMemory, NewMessage
+from hitherto.server.index import follow, state
 from hitherto.server.index.rest_index import RestIndex
+from hitherto.server.index.terms import Counted, TermHashes, term_hash
 from hitherto.server.service import MemoryService
 
 WORDS = st.sampled_from(["tea", "tea time", "Green tea, please", "", "cello", "日本 tea"])
@@ -183,3 +186,63 @@ def test_index_follows_both_doors(programs: list[Any], tmp_path_factory: pytest.
         _check(world)
     finally:
         world.close()
+
+
+@given(
+    st.frozensets(st.integers(0, 2**48 - 1)),
+    st.dictionaries(st.sampled_from(["name", "input"]), st.integers(1, 9)),
+)
+def test_what_a_document_was_counted_with_is_read_back(
+    hashes: frozenset[int], lengths: dict[str, int]
+) -> None:
+    """Each number of a word takes six bytes, and is read back as it was."""
+    stored = Counted(lengths, hashes).to_bytes()
+    read = Counted.from_bytes(stored)
+    assert (read.hashes, dict(read.lengths)) == (hashes, lengths)
+    numbers = stored[len(stored) - 6 * len(hashes) :]
+    assert {int.from_bytes(numbers[at : at + 6], "little") for at in range(0, len(numbers), 6)} == hashes
+
+
+def test_a_word_has_its_number_by_its_field() -> None:
+    """Numbers that are asked for again are those that each word of each field has for itself."""
+    hashes = TermHashes(b"salt")
+    for name in ("input", "response", "input"):
+        assert list(hashes.of(name, ["tea", "time", "tea"])) == [
+            term_hash(b"salt", name, word) for word in ("tea", "time", "tea")
+        ]
+
+
+def test_what_is_there_is_taken_in_as_what_comes(
+    memory: AgentMemory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An index that is made late, in many batches, counts what one counted that saw each write."""
+
+    def counted(store: Any) -> list[Any]:
+        with store._read() as conn:
+            return [
+                sorted(map(tuple, conn.execute(text(f"SELECT * FROM {name}"))))
+                for name in ("rest_terms", "rest_fields")
+            ] + [
+                {
+                    row.id: Counted.from_bytes(row.terms)
+                    for row in conn.execute(text(f"SELECT id, terms FROM {name}"))
+                }
+                for name in ("rest_memories", "rest_messages")
+            ]
+
+    monkeypatch.setattr(state.secrets, "token_hex", lambda size: "5a" * size)
+    early = RestIndex(memory.store)
+    for number in range(3):
+        thread = memory.create_thread(thread_id=f"t{number}", user_id="ana")
+        for turn in range(4):
+            said = f"tea {turn} don't {number} Größe 日本"
+            thread.add_messages(
+                [{"role": "user", "content": said}, {"role": "assistant", "content": said * (turn + 1)}]
+            )
+    with early.reading() as reader:
+        check_statistics(early, reader)
+    before = counted(memory.store)
+    memory.store.transact(state.prepare)  # type: ignore[attr-defined]  # a store on SQL
+    monkeypatch.setattr(follow, "_NEXT_CHANGES", follow._NEXT_CHANGES.limit(5))
+    RestIndex(memory.store)
+    assert counted(memory.store) == before
