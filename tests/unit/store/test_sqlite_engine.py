@@ -24,6 +24,8 @@ from hitherto.errors import (
 from hitherto.lifetime import utc_now
 from hitherto.store.jobs import PENDING, Job, JobTable
 from hitherto.store.sql.migrate import SchemaPolicy
+from hitherto.store.sqlite import engine
+from hitherto.store.sqlite.engine import SqliteEngine
 from hitherto.store.sqlite.store import SQLiteStore
 
 from .conftest import CountingEmbedder
@@ -108,6 +110,51 @@ def test_a_locked_file_is_a_busy_error(file: Path) -> None:
         holder.execute("ROLLBACK")
         holder.close()
         assert store.add(["x"], "fact")
+
+
+def test_a_write_that_waits_for_another_tries_again_soon(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A write that waits asks in short steps, however long it has waited, and meets the moment between two others."""
+    with SQLiteStore(file) as store:
+        holder = sqlite3.connect(file, isolation_level=None)
+        waited: list[float] = []
+
+        def wait(seconds: float) -> None:
+            waited.append(seconds)
+            if len(waited) % 200 == 0:
+                holder.execute("ROLLBACK")
+
+        monkeypatch.setattr(engine.time, "sleep", wait)
+        for turn in (1, 2, 3):
+            holder.execute("BEGIN IMMEDIATE")
+            assert store.add(["x"], "fact")
+            assert len(waited) == 200 * turn
+            with store._engine.bare() as driver:
+                assert driver.execute(f"PRAGMA busy_timeout -- {turn}").fetchone() == (30_000,)
+        holder.close()
+        assert max(waited) <= 0.005
+
+
+def test_without_wal_sqlite_waits_itself(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the file is not in WAL mode a commit has to wait as well, which SQLite alone can do."""
+    with SQLiteStore(file) as store:
+        store.add(["x"], "fact")
+    other = sqlite3.connect(file, isolation_level=None, check_same_thread=False)
+    assert other.execute("PRAGMA journal_mode = DELETE").fetchone() == ("delete",)
+    settle = SqliteEngine._settle
+
+    def settle_without(self: SqliteEngine, conn: sqlite3.Connection) -> None:
+        settle(self, conn)
+        conn.execute("PRAGMA journal_mode = DELETE")
+
+    monkeypatch.setattr(SqliteEngine, "_settle", settle_without)
+    with SQLiteStore(file) as store:
+        other.execute("BEGIN")
+        assert other.execute("SELECT count(*) FROM records").fetchone() == (1,)
+        timer = threading.Timer(0.2, other.execute, ["ROLLBACK"])
+        timer.start()
+        assert store.add(["y"], "fact")
+        timer.join()
+    other.close()
 
 
 def test_a_file_that_is_no_database_is_refused(file: Path) -> None:

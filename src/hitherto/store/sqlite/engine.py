@@ -12,6 +12,7 @@ import logging
 import os
 import sqlite3
 import threading
+import time
 from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -20,6 +21,7 @@ from typing import Final, Literal
 from urllib.parse import quote
 
 from sqlalchemy import Connection, create_engine, event
+from sqlalchemy.exc import OperationalError
 from sqlalchemy.pool import NullPool
 
 from hitherto.errors import ClosedError, InvalidArgumentError, SchemaError, shown
@@ -31,6 +33,8 @@ Durability = Literal["full", "normal"]
 
 PAGE_SIZE: Final = 8192
 MAX_IDLE: Final = 16
+_WRITE_STEP_S: Final = 0.001
+"""How long a write that finds another process's under way waits until it tries again, in seconds."""
 
 _OTHERS: Final = (
     "SELECT count(*) > 0 AND sum(name IN (SELECT value FROM json_each(?))) < ? FROM sqlite_master "
@@ -65,6 +69,7 @@ class SqliteEngine:
         self.read_only = read_only
         self._synchronous = durability.upper()
         self._busy_timeout_s = busy_timeout_s
+        self._busy_timeout_ms = int(busy_timeout_s * 1000)
         if not self.in_memory and not create and not Path(path).exists():
             how = (
                 "without read_only=True"
@@ -82,8 +87,9 @@ class SqliteEngine:
         self._write_lock = threading.RLock()
         self._idle: deque[Connection] = deque()
         self._writer: Connection | None = None
+        self._asks_itself = False
         self._engine = create_engine("sqlite://", creator=self._connect, poolclass=NullPool)
-        event.listen(self._engine, "begin", _begin)
+        event.listen(self._engine, "begin", self._begin)
 
     def _connect(self) -> sqlite3.Connection:
         # autocommit mode: BEGIN is ours to say, because a write must begin IMMEDIATE.
@@ -110,7 +116,7 @@ class SqliteEngine:
         return conn
 
     def _settle(self, conn: sqlite3.Connection) -> None:
-        conn.execute(f"PRAGMA busy_timeout = {int(self._busy_timeout_s * 1000)}")
+        conn.execute(f"PRAGMA busy_timeout = {self._busy_timeout_ms}")
         if not self.read_only and not _is_others(conn):
             conn.execute(f"PRAGMA page_size = {PAGE_SIZE}")
             _use_wal(conn)
@@ -131,16 +137,37 @@ class SqliteEngine:
         now = _identity(self.path)
         return None if now == self._identity else "deleted" if now is None else "replaced"
 
+    def _begin(self, conn: Connection) -> None:
+        if not conn.get_execution_options().get("hitherto_immediate", False):
+            conn.exec_driver_sql("BEGIN")
+            return
+        until = time.monotonic() + self._busy_timeout_s
+        while not _has_begun(conn, last_try=not self._asks_itself or time.monotonic() >= until):
+            time.sleep(_WRITE_STEP_S)
+
+    def _opened_writer(self) -> Connection:
+        if self._writer is None:
+            self._writer = self._engine.connect().execution_options(hitherto_immediate=True)
+            driver = _driver(self._writer)
+            # SQLite itself would ask ever more seldom, in the end ten times a second, and hardly ever meet the moment
+            # in which a busy writer of another process lets go. In WAL mode nothing but the beginning has to wait.
+            self._asks_itself = driver.execute("PRAGMA journal_mode").fetchone() == ("wal",)
+            self._wait_in_sqlite(driver, waits=not self._asks_itself)
+        return self._writer
+
+    def _wait_in_sqlite(self, driver: sqlite3.Connection, *, waits: bool) -> None:
+        # As a script, because this pragma works when it is compiled, and execute() keeps what it has compiled.
+        driver.executescript(f"PRAGMA busy_timeout = {self._busy_timeout_ms if waits else 0}")
+
     @contextmanager
     def write(self) -> Iterator[Connection]:
         """Yield a connection in a write transaction; commit it, or roll it back if anything is raised."""
         self._check_open()
         with self._write_lock:
             self._check_open()
-            if self._writer is None:
-                self._writer = self._engine.connect().execution_options(hitherto_immediate=True)
-            with self._writer.begin():
-                yield self._writer
+            writer = self._opened_writer()
+            with writer.begin():
+                yield writer
 
     @contextmanager
     def read(self) -> Iterator[Connection]:
@@ -177,15 +204,15 @@ class SqliteEngine:
         """Yield the writer's driver connection outside any transaction, for pragmas."""
         self._check_open()
         with self._write_lock:
-            if self._writer is None:
-                self._writer = self._engine.connect().execution_options(hitherto_immediate=True)
-            driver = self._writer.connection.driver_connection
-            assert isinstance(driver, sqlite3.Connection)  # noqa: S101  narrows the driver's type
+            writer = self._opened_writer()
+            driver = _driver(writer)
+            self._wait_in_sqlite(driver, waits=True)
             try:
                 yield driver
             finally:
                 # Asking for the driver connection began nothing; leave no transaction behind either way.
-                self._writer.rollback()
+                writer.rollback()
+                self._wait_in_sqlite(driver, waits=not self._asks_itself)
 
     def _check_open(self) -> None:
         if self._pid != os.getpid():
@@ -231,9 +258,21 @@ def _identity(path: str) -> tuple[int, int] | None:
     return found.st_dev, found.st_ino
 
 
-def _begin(conn: Connection) -> None:
-    immediate = conn.get_execution_options().get("hitherto_immediate", False)
-    conn.exec_driver_sql("BEGIN IMMEDIATE" if immediate else "BEGIN")
+def _driver(conn: Connection) -> sqlite3.Connection:
+    driver = conn.connection.driver_connection
+    assert isinstance(driver, sqlite3.Connection)  # noqa: S101  narrows the driver's type
+    return driver
+
+
+def _has_begun(conn: Connection, *, last_try: bool) -> bool:
+    try:
+        conn.exec_driver_sql("BEGIN IMMEDIATE")
+    except OperationalError as error:
+        # Python has the code of an error since 3.11 only.
+        if last_try or "locked" not in str(error.orig):
+            raise
+        return False
+    return True
 
 
 @functools.cache
