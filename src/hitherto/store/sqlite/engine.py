@@ -33,8 +33,11 @@ Durability = Literal["full", "normal"]
 
 PAGE_SIZE: Final = 8192
 MAX_IDLE: Final = 16
-_WRITE_STEP_S: Final = 0.001
-"""How long a write that finds another process's under way waits until it tries again, in seconds."""
+_WRITE_STEP_S: Final = 0.005
+"""How long a write that finds another process's under way waits until it tries again, in seconds.
+
+A millisecond makes processes take turns more often, which costs a third of what they write together.
+"""
 
 _OTHERS: Final = (
     "SELECT count(*) > 0 AND sum(name IN (SELECT value FROM json_each(?))) < ? FROM sqlite_master "
