@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, Final
 
 from hitherto._optional import require
-from hitherto.errors import InvalidArgumentError, shown
+from hitherto.errors import ArgumentTypeError, InvalidArgumentError, shown
 from hitherto.messages import ImageMimeType
 from hitherto.notset import NOT_SET, NotSetType
 
@@ -81,9 +81,17 @@ class ImageLimits:
 
         Args:
             config: The configuration, or NOT_SET for the defaults.
+
+        Raises:
+            ArgumentTypeError: If it is neither.
         """
         if config is NOT_SET:
             return cls()
+        if not isinstance(config, ImageInputLimitConfig):
+            raise ArgumentTypeError(
+                f"image_input_limit_config must be an ImageInputLimitConfig, got {shown(config)}",
+                argument="image_input_limit_config",
+            )
         given = (
             config.max_raw_image_bytes,
             config.max_images_per_llm_request,

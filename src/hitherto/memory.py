@@ -85,7 +85,7 @@ class AgentMemory(ThreadVerbs, ProfileVerbs, MemoryVerbs, LinkVerbs, ImageVerbs,
         inline, store_options = split_options(store_options)
         extraction = ExtractionSettings().with_given(read_options(memory_extraction_config, inline))
         model, pruner = check_llm(llm), check_llm(pruner_llm, argument="pruner_llm")
-        limits = ImageLimits.of(_checked_limits(image_input_limit_config))
+        limits = ImageLimits.of(image_input_limit_config)
         if (path is None) == (store is None):
             given = "neither" if path is None else "both"
             raise InvalidArgumentError(
@@ -256,12 +256,3 @@ class AgentMemory(ThreadVerbs, ProfileVerbs, MemoryVerbs, LinkVerbs, ImageVerbs,
         self._session.close(timeout_s=check_timeout(timeout))
 
     close_async = awaitable(close)
-
-
-def _checked_limits(config: object) -> ImageInputLimitConfig | NotSetType:
-    if config is not NOT_SET and not isinstance(config, ImageInputLimitConfig):
-        raise ArgumentTypeError(
-            f"image_input_limit_config must be an ImageInputLimitConfig, got {shown(config)}",
-            argument="image_input_limit_config",
-        )
-    return config

@@ -148,6 +148,15 @@ def test_a_closed_store_says_so() -> None:
         ({"busy_timeout_s": -1}, "busy_timeout_s", InvalidArgumentError),
         ({"busy_timeout_s": float("nan")}, "busy_timeout_s", InvalidArgumentError),
         ({"search_settings": 5}, "search_settings", ArgumentTypeError),
+        ({"cache_bytes": "x"}, "cache_bytes", ArgumentTypeError),
+        ({"cache_bytes": -1}, "cache_bytes", InvalidArgumentError),
+        ({"read_only": "no"}, "read_only", ArgumentTypeError),
+        ({"check_embedder": "no"}, "check_embedder", ArgumentTypeError),
+        ({"clock": 5}, "clock", ArgumentTypeError),
+        ({"embedder": 5}, "embedder", ArgumentTypeError),
+        ({"search_strategy": "hybrid"}, "search_strategy", ArgumentTypeError),
+        ({"schema_policy": 5}, "schema_policy", ArgumentTypeError),
+        ({"replica_url": 5}, "replica_url", ArgumentTypeError),
     ],
 )
 def test_arguments_that_are_not_allowed_are_named(

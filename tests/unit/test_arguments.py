@@ -11,10 +11,14 @@ import pytest
 
 from hitherto import (
     AgentMemory,
+    HttpReranker,
     ImageInputLimitConfig,
+    LocalCrossEncoder,
+    LocalEmbedder,
     MemoryExtractionConfig,
     MemoryRetentionConfig,
     Message,
+    OpenAICompatibleLLM,
     PruningMemorySearchConfig,
     SearchResultFormatConfig,
     SearchScope,
@@ -257,6 +261,10 @@ def test_every_verb_is_tried(kind: type) -> None:
         (ImageInputLimitConfig, {}),
         (SearchResultFormatConfig, {}),
         (create_app, {}),
+        (LocalEmbedder, {}),
+        (LocalCrossEncoder, {}),
+        (OpenAICompatibleLLM, {"model": "m", "api_base": "http://127.0.0.1:1"}),
+        (HttpReranker, {"model": "m", "api_base": "http://127.0.0.1:1"}),
     ],
     ids=lambda value: getattr(value, "__name__", ""),
 )

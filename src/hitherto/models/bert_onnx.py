@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from hitherto._optional import require
-from hitherto.errors import ModelError
+from hitherto.errors import InvalidArgumentError, ModelError, shown
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -30,11 +30,16 @@ class BertOnnx:
         threads: How many threads one run uses, or None for all cores.
 
     Raises:
+        InvalidArgumentError: If threads is neither None nor a positive int.
         MissingExtraError: If onnxruntime is not installed.
         ModelError: If the file is no such model.
     """
 
     def __init__(self, path: Path, *, threads: int | None = None) -> None:
+        if threads is not None and (type(threads) is not int or threads < 1):
+            raise InvalidArgumentError(
+                f"threads must be an int of at least 1, or None, got {shown(threads)}", argument="threads"
+            )
         self._path = path
         self._threads = threads
         self._lock = threading.Lock()

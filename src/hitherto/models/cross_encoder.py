@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from hitherto.errors import InvalidArgumentError
+from hitherto.errors import InvalidArgumentError, shown
 from hitherto.models.base import Reranker, RerankResponse, RerankResponseResult
 from hitherto.models.bert_onnx import BertOnnx
 from hitherto.models.weights import (
@@ -32,6 +32,7 @@ class LocalCrossEncoder(Reranker):
         threads: How many threads one run uses, or None for all cores.
 
     Raises:
+        ArgumentTypeError: If folder is no path.
         MissingExtraError: If the runtime or the weights are not installed.
         InvalidArgumentError: If the folder has no model, or the number is out of bounds.
         ModelError: If a file is not the pinned one or cannot be loaded.
@@ -50,9 +51,9 @@ class LocalCrossEncoder(Reranker):
         max_input_tokens: int = 256,
         threads: int | None = None,
     ) -> None:
-        if not 16 <= max_input_tokens <= _MAX_TOKENS:
+        if type(max_input_tokens) is not int or not 16 <= max_input_tokens <= _MAX_TOKENS:
             raise InvalidArgumentError(
-                f"max_input_tokens is {max_input_tokens}; 16 to {_MAX_TOKENS} is wanted",
+                f"max_input_tokens is {shown(max_input_tokens)}; 16 to {_MAX_TOKENS} is wanted",
                 argument="max_input_tokens",
             )
         path = installed_weights(MS_MARCO_MINILM) if folder is None else own_weights(folder)

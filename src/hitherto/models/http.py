@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from hitherto._optional import require
-from hitherto.errors import InvalidArgumentError, ModelError, ModelOutputError, shown
+from hitherto.errors import ArgumentTypeError, InvalidArgumentError, ModelError, ModelOutputError, shown
 
 if TYPE_CHECKING:
     import httpx
@@ -32,6 +32,7 @@ class Provider:
         extra: The extra that installs what is needed, for the error.
 
     Raises:
+        ArgumentTypeError: If api_key is no str.
         InvalidArgumentError: If a value is not allowed.
         MissingExtraError: If httpx is not installed.
     """
@@ -47,6 +48,10 @@ class Provider:
         extra: str,
     ) -> None:
         _check(api_base, timeout_s, max_attempts)
+        if api_key is not None and not isinstance(api_key, str):
+            raise ArgumentTypeError(
+                f"api_key must be a str or None, got {type(api_key).__name__}", argument="api_key"
+            )
         self._httpx = require("httpx", extra=extra)
         self._base = api_base.rstrip("/")
         self._attempts = max_attempts

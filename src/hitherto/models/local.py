@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final, Literal
 
 import numpy as np
 
-from hitherto.errors import InvalidArgumentError, ModelError, shown
+from hitherto.errors import ArgumentTypeError, InvalidArgumentError, ModelError, shown
 from hitherto.events import observed
 from hitherto.models.base import Embedder, Fingerprint
 from hitherto.models.bert_onnx import BertOnnx
@@ -43,6 +43,7 @@ class LocalEmbedder(Embedder):
         threads: How many threads one run uses, or None for all cores.
 
     Raises:
+        ArgumentTypeError: If folder or query_prefix has the wrong type.
         MissingExtraError: If the runtime or the weights are not installed.
         InvalidArgumentError: If the folder has no model, or a number is out of bounds.
         ModelError: If a file is not the pinned one or cannot be loaded.
@@ -69,9 +70,13 @@ class LocalEmbedder(Embedder):
             raise InvalidArgumentError(
                 f"pooling is {shown(pooling)}; 'cls' or 'mean' is wanted", argument="pooling"
             )
-        if not 8 <= max_input_tokens <= _MAX_TOKENS:
+        if not isinstance(query_prefix, str):
+            raise ArgumentTypeError(
+                f"query_prefix must be a str, got {shown(query_prefix)}", argument="query_prefix"
+            )
+        if type(max_input_tokens) is not int or not 8 <= max_input_tokens <= _MAX_TOKENS:
             raise InvalidArgumentError(
-                f"max_input_tokens is {max_input_tokens}; 8 to {_MAX_TOKENS} is wanted",
+                f"max_input_tokens is {shown(max_input_tokens)}; 8 to {_MAX_TOKENS} is wanted",
                 argument="max_input_tokens",
             )
         path = installed_weights(BGE_SMALL) if folder is None else own_weights(folder)

@@ -9,6 +9,7 @@ from hitherto.images import ImageInputLimitConfig, ImageLimits
 from hitherto.models.base import LLM, LLMResponse, Prompt
 from hitherto.models.chat import answer_text, chat_messages, response_format
 from hitherto.models.http import DEFAULT_ATTEMPTS, DEFAULT_TIMEOUT_S, Provider, RefusedError
+from hitherto.models.http_reranker import check_model_name
 from hitherto.notset import NOT_SET, NotSetType
 
 
@@ -46,7 +47,7 @@ class OpenAICompatibleLLM(LLM):
         image_input_limit_config: ImageInputLimitConfig | NotSetType = NOT_SET,
         **options: Any,
     ) -> None:
-        self._model = model
+        self._model = check_model_name(model)
         self._api_base = api_base
         self._provider = Provider(
             api_base, api_key=api_key, timeout_s=timeout_s, max_attempts=max_attempts, extra="llm"

@@ -14,7 +14,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Final
 
-from hitherto.errors import InvalidArgumentError, MissingExtraError, ModelError, shown
+from hitherto.errors import ArgumentTypeError, InvalidArgumentError, MissingExtraError, ModelError, shown
 
 MODEL_FILE: Final = "model.onnx"
 VOCABULARY_FILE: Final = "vocab.txt"
@@ -117,8 +117,11 @@ def own_weights(folder: str | os.PathLike[str]) -> Path:
         folder: A folder with ``model.onnx`` and ``vocab.txt``.
 
     Raises:
+        ArgumentTypeError: If folder is no path.
         InvalidArgumentError: If a file is missing.
     """
+    if not isinstance(folder, (str, os.PathLike)):
+        raise ArgumentTypeError(f"folder must be a path or None, got {shown(folder)}", argument="folder")
     path = Path(folder)
     for name in (MODEL_FILE, VOCABULARY_FILE):
         if not (path / name).is_file():

@@ -57,6 +57,16 @@ def test_search_applies_its_filters(store: str) -> None:
     assert [item["content"] for item in tagged] == ["Ana plays the cello"]
 
 
+def test_complaints_name_the_option(store: str) -> None:
+    """What is wrong is named as on the command line, not as in Python."""
+    assert "hitherto: --limit must be" in run("search", store, "x", "--limit", "0", expect=2)
+    assert "hitherto: --limit must be" in run("list", store, "--kind", "users", "--limit", "0", expect=2)
+    assert "hitherto: --hops must be" in run("search", store, "x", "--hops", "9", expect=2)
+    assert "hitherto: --user must" in run("search", store, "x", "--user", "", expect=2)
+    assert "hitherto: --type must be" in run("add", store, "x", "--type", "y", expect=2)
+    assert "hitherto: --where must be a JSON object" in run("search", store, "x", "--where", "[", expect=2)
+
+
 def test_search_prints_a_table_and_prompt_text(store: str) -> None:
     """Without --json a search prints a table, or the text for a prompt."""
     assert "Ana plays the cello" in run("search", store, "cello", "--user", "ana")

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from hitherto.errors import AlreadyStoredError, ConflictError, InvalidArgumentError
+from hitherto.errors import AlreadyStoredError, ArgumentTypeError, ConflictError, InvalidArgumentError
 from hitherto.messages import ImageContent, ImageMimeType, TextContent
 from hitherto.records import MessageRecord, RecordStatus, ThreadRecord
 from hitherto.store.base import MemoryStore, PendingRecordBatch
@@ -49,6 +49,19 @@ class RecordConformance(ConformanceBase):
         found: Any = store.list("fact")
         assert [record.user_id for record in found] == ["u", "u"]
         assert [record.timestamp for record in found] == ["2026-01-01", "2026-01-02"]
+
+    def test_flags_of_reading_and_deleting_are_true_or_false(self, store: MemoryStore) -> None:
+        """What is no bool is refused by the flag's name, and nothing is deleted."""
+        bad: Any = "no"
+        store.add_user("u", "plays the cello")
+        store.add(["a"], "fact", user_ids="u")
+        with pytest.raises(ArgumentTypeError, match="cascade"):
+            store.delete("user_profile", "u", cascade=bad)
+        with pytest.raises(ArgumentTypeError, match="include_bytes"):
+            store.list("image", include_bytes=bad)
+        with pytest.raises(ArgumentTypeError, match="include_bytes"):
+            store.get("image", "i", include_bytes=bad)
+        assert len(store.list("fact")) == len(store.list("user_profile")) == 1
 
     def test_a_list_of_another_length_is_refused(self, store: MemoryStore) -> None:
         """A list that does not match the records is refused, and nothing is stored."""

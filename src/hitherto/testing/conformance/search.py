@@ -129,6 +129,16 @@ class SearchConformance(ConformanceBase):
         with pytest.raises((ArgumentTypeError, InvalidArgumentError)):
             store.search("x", 3, num_hops=bad)
 
+    @pytest.mark.parametrize(
+        "name",
+        ["exact_user_match", "exact_agent_match", "exact_thread_match", "include_invalid_results", "explain"],
+    )
+    def test_a_flag_is_true_or_false(self, store: MemoryStore, name: str) -> None:
+        """What is no bool is refused by the flag's name: "no" is not taken for True."""
+        given: dict[str, Any] = {"user_id": "u", "agent_id": "a", "thread_id": "t", name: "no"}
+        with pytest.raises(ArgumentTypeError, match=name):
+            store.search_hits("x", 3, **given)
+
     def test_scores_are_absolute(self, store: MemoryStore) -> None:
         """The best of bad hits is far away; the record that says just that is near."""
         self._fill_texts(store)
