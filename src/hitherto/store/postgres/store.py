@@ -204,23 +204,22 @@ class PostgresStore(SqlMemoryStore):
             "busy_timeout_s": checked_timeout(busy_timeout_s),
             "settle": settle if _bound is None else _bound.settle,
         }
+        replica = None if replica_url is None else _checked_url(replica_url, argument="replica_url")
         self._engine = PostgresEngine(parsed, read_only=read_only, **connections)
         self._replica: PostgresEngine | None = None
-        self._start(policy, check_embedder, replica_url, connections)
+        self._start(policy, check_embedder, replica, connections)
 
     def _start(
         self,
         policy: SchemaPolicy,
         check_embedder: bool,
-        replica_url: str | None,
+        replica: URL | None,
         connections: dict[str, Any],
     ) -> None:
         try:
             self._repeated(lambda: self._open(policy, check_embedder=check_embedder))
-            if replica_url is not None:
-                self._replica = PostgresEngine(
-                    _checked_url(replica_url, argument="replica_url"), read_only=True, **connections
-                )
+            if replica is not None:
+                self._replica = PostgresEngine(replica, read_only=True, **connections)
                 self._engine.follow = True
         except BaseException:
             self.close()
