@@ -176,12 +176,7 @@ class PostgresStore(SqlMemoryStore):
         parsed = _checked_url(url)
         self._where = parsed.render_as_string(hide_password=True).replace("+psycopg", "", 1)
         policy = check_policy(schema_policy)
-        self._creation = Creation(
-            divided_ddl(_checked_count(partitions, "partitions")),
-            _ELSEWHERE,
-            tables=metadata,
-            drops=drop_statements(),
-        )
+        self._creation = _creation(partitions)
         self._url = url
         self._options: dict[str, Any] = {
             "embedder": embedder,
@@ -434,6 +429,11 @@ def _parts(new: Sequence[NewRecord]) -> set[str] | None:
     users = {f"user {owner_id(record) or ''}" for record in new}
     found = users | {f"thread {record.thread_id}" for record in new if record.thread_id is not None}
     return found if len(found) <= MOST_PARTS else None
+
+
+def _creation(partitions: int) -> Creation:
+    ddl = divided_ddl(_checked_count(partitions, "partitions"))
+    return Creation(ddl, _ELSEWHERE, tables=metadata, drops=drop_statements())
 
 
 def _checked_url(url: object, argument: str = "url") -> URL:
