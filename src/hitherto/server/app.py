@@ -82,10 +82,7 @@ def create_app(
         ...     client.get(f"/_plugins/_ml/memory/{made['memory_id']}").json()["name"]
         'trip'
     """
-    if profile not in cluster.NUMBERS:
-        raise InvalidArgumentError(
-            f"profile must be one of {', '.join(cluster.NUMBERS)}, got {shown(profile)}", argument="profile"
-        )
+    _check_profile(profile)
     check_instance(authenticator, Authenticator, argument="authenticator")
     check_instance(audit, AuditLog, argument="audit")
     check_whole(most_body_bytes, argument="most_body_bytes", least=1)
@@ -121,19 +118,30 @@ def create_app(
     app.state.service = MemoryService(memory, RestIndex(store, progress=progress), profile)
     app.state.most_body_bytes = most_body_bytes
     app.state.read_timeout_s = read_timeout_s
-    for router in _ROUTERS:
-        app.include_router(router)
-    app.add_api_route("/{path:path}", _no_route, methods=_METHODS, include_in_schema=False)
+    _add_routes(app)
     openapi.publish(app, with_users=authenticator is not None)
-    for kind in (Problem, HithertoError, Exception):
-        app.add_exception_handler(kind, on_error)
-    app.add_exception_handler(405, _other_method)
     app.state.metrics = metrics
     app.add_middleware(
         Door, authenticator=authenticator, audit=written, metrics=metrics, local_only=local_only
     )
     app.add_middleware(MetricsMiddleware, metrics=metrics)
     return app
+
+
+def _check_profile(profile: str) -> None:
+    if profile not in cluster.NUMBERS:
+        raise InvalidArgumentError(
+            f"profile must be one of {', '.join(cluster.NUMBERS)}, got {shown(profile)}", argument="profile"
+        )
+
+
+def _add_routes(app: FastAPI) -> None:
+    for router in _ROUTERS:
+        app.include_router(router)
+    app.add_api_route("/{path:path}", _no_route, methods=_METHODS, include_in_schema=False)
+    for kind in (Problem, HithertoError, Exception):
+        app.add_exception_handler(kind, on_error)
+    app.add_exception_handler(405, _other_method)
 
 
 def check_store(memory: AgentMemory) -> SqlMemoryStore:
