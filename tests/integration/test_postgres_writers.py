@@ -8,9 +8,10 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from datetime import datetime, timedelta, timezone
 
+import psycopg
 import pytest
 from sqlalchemy import Connection
-from tests.postgres import schema_url
+from tests.postgres import restart, schema_url
 
 from hitherto.errors import AlreadyStoredError, BusyError, ConflictError
 from hitherto.store.postgres.engine import MOST_PARTS
@@ -187,6 +188,46 @@ def test_a_store_that_was_brought_from_another_server(url: str, store: PostgresS
     assert found(store, "tea coffee") == {"a"}
     store.add(["coffee of a", "coffee of b"], "fact", record_ids=["c", "b"], user_ids=["a", "b"])
     assert found(store, "tea coffee") == {"a", "b", "c"}
+
+
+def test_transaction_numbers_that_a_crash_brings_back_hide_nothing(url: str) -> None:
+    """What is added under a number that was rolled back before the crash is found by a store that lived on."""
+    with PostgresStore(url) as store, PostgresStore(url) as watching:
+        store.add(["tea of a"], "fact", record_ids="a", user_ids="a")
+        with psycopg.connect(url, autocommit=True) as conn:
+            for _ in range(30):
+                with conn.transaction(force_rollback=True):
+                    conn.execute("SELECT pg_current_xact_id()")
+        assert found(watching, "tea") == {"a"}
+        restart()
+        store.add(["tea of b"], "fact", record_ids="b", user_ids="b")
+        assert found(watching, "tea") == {"a", "b"}
+
+
+def test_a_store_further_on_the_search_path_has_one_lock(url: str, store: PostgresStore) -> None:
+    """Who finds the store behind another schema waits for those who have it as their first."""
+    schema_url("in_front")
+    behind = url.replace("search_path%3Dwriters", "search_path%3Din_front%2Cwriters")
+    with PostgresStore(behind, schema_policy="require_existing", busy_timeout_s=BUSY_S) as other:
+        with adding(url, "first", user="a"):
+            with pytest.raises(BusyError):
+                other.add(["again"], "fact", user_ids="a")
+            other.add(["beside"], "fact", user_ids="b")
+        with store._write(), pytest.raises(BusyError):
+            other.add(["again"], "fact", user_ids="a")
+
+
+def test_a_user_who_begins_anew_is_searched_anew(url: str, store: PostgresStore) -> None:
+    """A session that sees one user's scope alone keeps nothing of it once the user was erased and came back."""
+    store.isolate_users("writers_user")
+    store.add(["tea of old", "tea of old"], "fact", user_ids="a")
+    with store.for_user("a", role="writers_user") as bound:
+        assert len(found(bound, "tea")) == 2
+        store.erase_user("a")
+        store.add(["tea of new"], "fact", record_ids="new", user_ids="a")
+        with store.for_user("a", role="writers_user") as opened:
+            assert bound.search("tea", 5) == opened.search("tea", 5)
+        assert found(bound, "tea") == {"new"}
 
 
 def test_batches_whose_users_cross_do_not_lock_each_other_out(url: str) -> None:

@@ -28,13 +28,16 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("hitherto.store")
 
-_LOCK: Final = text(
-    "SELECT pg_advisory_xact_lock(1751741544, hashtext(current_schema())), pg_current_xact_id()::text"
+# Of one store for all who have it on their search path, whatever else is on it.
+_SCHEMA: Final = (
+    "hashtext(coalesce((SELECT relnamespace::regnamespace::text FROM pg_class "
+    "WHERE oid = to_regclass('schema_version')), quote_ident(current_schema())))"
 )
+_LOCK: Final = text(f"SELECT pg_advisory_xact_lock(1751741544, {_SCHEMA}), pg_current_xact_id()::text")
 # In order, so that nobody waits for one who waits for him.
 _LOCK_PARTS: Final = text(
-    "SELECT pg_advisory_xact_lock_shared(1751741544, hashtext(current_schema())), (SELECT count(pg_advisory_xact_lock("
-    "key)) FROM (SELECT DISTINCT hashtextextended(part, hashtext(current_schema())) AS key "
+    f"SELECT pg_advisory_xact_lock_shared(1751741544, {_SCHEMA}), (SELECT count(pg_advisory_xact_lock(key)) "  # noqa: S608  own text
+    f"FROM (SELECT DISTINCT hashtextextended(part, {_SCHEMA}) AS key "
     "FROM unnest(CAST(:parts AS text[])) AS part ORDER BY 1) keys), pg_current_xact_id()::text"
 )
 MOST_PARTS: Final = 32

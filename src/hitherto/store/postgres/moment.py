@@ -2,7 +2,8 @@
 
 A version is then in the order of commits among those of one user alone. Each scope says in which transaction it was
 changed last; a transaction that a snapshot did not show has a number from that snapshot's ``xmin`` on. So a shelf of
-the whole store knows the version of each user, and asks for the scopes that were changed from there on.
+the whole store knows the version of each user, and asks for the scopes that were changed from there on. After a crash
+the server gives numbers out again that nothing committed had: it asks no later than from behind the newest change.
 """
 
 from __future__ import annotations
@@ -25,9 +26,11 @@ CHANGED: Final = "unnest(?::bigint[], ?::bigint[]) AS s (user_no, since)"
 # A session that is bound to a user sees that user's scope alone, as long as there is one.
 _STORE: Final = (
     "SELECT (SELECT value FROM meta WHERE key = 'store_id') AS store, "
-    "coalesce((SELECT epoch FROM scopes WHERE user_no = ?), - (SELECT count(*) FROM scopes)) AS epoch, "
-    "pg_snapshot_xmin(pg_current_snapshot())::text::bigint AS mark, "
-    "pg_snapshot_xmax(pg_current_snapshot())::text::bigint AS ahead"
+    "coalesce((SELECT epoch FROM scopes WHERE user_no = ?)::text, "
+    "(SELECT max(user_no || ' ' || epoch) FROM scopes), '') AS epoch, "
+    "least(pg_snapshot_xmin(pg_current_snapshot())::text::bigint, "
+    "(SELECT max(changed_in) + 1 FROM scopes WHERE changed_in < ahead)) AS mark, ahead "
+    "FROM (SELECT pg_snapshot_xmax(pg_current_snapshot())::text::bigint AS ahead) snapshot"
 )
 _ALL: Final = (
     "SELECT n.store, n.epoch, n.mark, s.user_no, s.version "  # noqa: S608  own text
@@ -42,7 +45,7 @@ class StoreMoment(Moment):
     """What of a whole store a shelf shows.
 
     Attributes:
-        mark: Every transaction with a smaller number had ended.
+        mark: What transactions with smaller numbers changed is shown.
         users: The numbers of users, in order.
         versions: The newest change of each that is shown.
     """
@@ -71,13 +74,13 @@ def store_changes(driver: Driver, before: Moment | None) -> Changes:
     return Changes(moment)
 
 
-def _scopes(rows: list[tuple[str, int, int, int | None, int]]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _scopes(rows: list[tuple[str, str, int, int | None, int]]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     found = [(row[3], row[4]) for row in rows if row[3] is not None]
     table = np.array(found, np.int64).reshape(-1, 2)
     return table[:, 0], table[:, 1]
 
 
-def _since(mark: int, rows: list[tuple[str, int, int, int | None, int]], before: StoreMoment) -> Changes:
+def _since(mark: int, rows: list[tuple[str, str, int, int | None, int]], before: StoreMoment) -> Changes:
     users, versions = _scopes(rows)
     places = np.searchsorted(before.users, users)
     known = places < before.users.size
