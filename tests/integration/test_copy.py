@@ -87,6 +87,28 @@ def test_what_was_interrupted_is_resumed(tmp_path: Path, monkeypatch: pytest.Mon
         assert seen(source) == seen(target)
 
 
+def hits(store: SqlMemoryStore) -> list[int]:
+    """Return how many records searches in everything and in one user's find."""
+    return [
+        len(store.search("says 7", 30)),
+        len(store.search("says 7", 30, user_id="u1", exact_user_match=True)),
+    ]
+
+
+@pytest.mark.parametrize("divided", [True, False])
+def test_a_target_that_is_searched_meanwhile_finds_all_in_the_end(tmp_path: Path, divided: bool) -> None:
+    """What a search saw of a copy that was not complete yet is forgotten with it."""
+    meanwhile: list[list[int]] = []
+    with (
+        filled(tmp_path / "a.db") as source,
+        fresh(embedder=HashEmbedder())
+        if divided
+        else SQLiteStore(tmp_path / "b.db", embedder=HashEmbedder()) as target,
+    ):
+        copy_store(source, target, lambda *_: meanwhile.append(hits(target)))
+        assert hits(target) == hits(source) != meanwhile[0]
+
+
 def test_a_target_that_holds_something_else_is_refused(tmp_path: Path) -> None:
     """Neither a store with records is written over, nor a half copy of what has changed since."""
     with filled(tmp_path / "a.db") as source, fresh() as target, fresh() as other:

@@ -234,4 +234,6 @@ def _finish(conn: Connection, source: SqlMemoryStore, target: SqlMemoryStore) ->
             target._index_sql.driver(writing).execute(target._index_sql.set_counter, (value, name))
         for statement in target._index_sql.after_copy:
             target._index_sql.driver(writing).execute(statement, ())
+        # Who searched meanwhile knew versions before there was anything of them.
+        writing.execute(scopes.update().values(epoch=scopes.c.epoch + 1))
         fingerprint.write_meta(writing, COPYING_KEY, None)
