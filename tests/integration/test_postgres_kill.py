@@ -8,12 +8,15 @@ import signal
 import subprocess
 import sys
 import threading
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import psycopg
-from tests.postgres import folder_url, restart, server
+import pytest
+from tests.postgres import folder_url, fresh, restart, server
 
 from hitherto.store.postgres.store import PostgresStore
+from hitherto.testing.scripted import HashEmbedder
 
 WRITER = """
 import sys, itertools
@@ -66,6 +69,15 @@ def test_what_was_acknowledged_survives_kill_9(tmp_path: Path) -> None:
                 assert conn.exec_driver_sql(f"SELECT count(*) FROM {table}").scalar() == records
 
 
+@pytest.fixture
+def isolated() -> Iterator[PostgresStore]:
+    """Return a store with a vector, which keeps users apart."""
+    with fresh(embedder=HashEmbedder()) as store:
+        store.add(["tea"], "fact", user_ids="u")
+        store.isolate_users("killed_user")
+        yield store
+
+
 def test_connections_that_are_cut_double_and_lose_nothing(tmp_path: Path) -> None:
     """While every connection is cut again and again, a writer's batches are all there, each once, in order."""
     url, done = folder_url(tmp_path), threading.Event()
@@ -92,6 +104,31 @@ def test_connections_that_are_cut_double_and_lose_nothing(tmp_path: Path) -> Non
     with PostgresStore(url) as store:
         stored = [message.id for message in store.list_thread_messages("t")]
     assert stored == [f"{batch}-{n}" for batch in range(60) for n in range(2)]
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda store: store.statistics(),
+        lambda store: store.stored_fingerprint,
+        lambda store: store.memory_store_id,
+        lambda store: store.isolate_users("killed_user"),
+        lambda store: store.for_user("u", role="killed_user").close(),
+        lambda store: store.index_vectors(),
+        lambda store: store.reembed(),
+    ],
+    ids=["statistics", "fingerprint", "id", "isolate", "for_user", "index", "reembed"],
+)
+def test_whatever_is_called_first_after_a_cut_gets_through(
+    isolated: PostgresStore, call: Callable[[PostgresStore], object]
+) -> None:
+    """No caller hears that the connections which were kept are gone."""
+    with psycopg.connect(isolated._url, autocommit=True) as conn:
+        conn.execute(
+            "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity "
+            "WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()"
+        )
+    call(isolated)
 
 
 def test_a_restart_of_the_server_loses_nothing_acknowledged(tmp_path: Path) -> None:

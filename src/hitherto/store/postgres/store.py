@@ -258,8 +258,7 @@ class PostgresStore(SqlMemoryStore):
         Raises:
             InvalidArgumentError: If there are no vectors yet, or they have more than 4,000 dimensions.
         """
-        with self._read() as conn:
-            stored = fingerprint.read_fingerprint(conn)
+        stored = self.stored_fingerprint
         if stored is None or stored.dimension > MOST_INDEXED:
             raise InvalidArgumentError(
                 f"vectors are indexed when there are some, of up to {MOST_INDEXED} dimensions; there are "
@@ -267,8 +266,7 @@ class PostgresStore(SqlMemoryStore):
             )
         with translate_errors(self._where), self._engine.statements() as conn:
             build_index(conn, stored.dimension)
-        with self._write() as conn:
-            conn.exec_driver_sql("ANALYZE vectors, entries")
+        self.transact(lambda conn: conn.exec_driver_sql("ANALYZE vectors, entries"))
 
     index_vectors_async = awaitable(index_vectors)
 
@@ -284,8 +282,7 @@ class PostgresStore(SqlMemoryStore):
             InvalidArgumentError: If the role's name is not made of small letters, digits and underscores.
             StoreError: If this connection may not create a role or does not own the tables.
         """
-        with self._write() as conn:
-            isolate(conn, role)
+        self.transact(lambda conn: isolate(conn, role))
 
     isolate_users_async = awaitable(isolate_users)
 
@@ -310,8 +307,7 @@ class PostgresStore(SqlMemoryStore):
         """
         check_role(role)
         user_id = check_id(user_id, argument="user_id")
-        with self._read() as conn:
-            seal = read_seal(conn, user_id, self._where)
+        seal = self.consult(lambda conn: read_seal(conn, user_id, self._where))
         return PostgresStore(
             self._url if url is None else url,
             schema_policy=SchemaPolicy.REQUIRE_EXISTING,

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from datetime import datetime
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from sqlalchemy import bindparam, select, update
@@ -117,14 +118,12 @@ class SqlMemoryStore(MemoryStore):
     @property
     def memory_store_id(self) -> str:
         """An id that the store was given when it was created."""
-        with self._read() as conn:
-            return fingerprint.read_meta(conn, "store_id") or ""
+        return self.consult(lambda conn: fingerprint.read_meta(conn, "store_id")) or ""
 
     @property
     def stored_fingerprint(self) -> Fingerprint | None:
         """Which embedder made the stored vectors, or None if there are none."""
-        with self._read() as conn:
-            return fingerprint.read_fingerprint(conn)
+        return self.consult(fingerprint.read_fingerprint)
 
     def change_within(self, conn: Connection, changes: RecordChanges) -> int:
         """Change a record in a transaction that is open already; return 1, or 0 if there is none.
@@ -253,8 +252,7 @@ class SqlMemoryStore(MemoryStore):
         Returns:
             ``{"records": {type: count}, "users": count, "embedder": name or None}``.
         """
-        with self._read() as conn:
-            return statistics.count_records(conn)
+        return self.consult(statistics.count_records)
 
     statistics_async = awaitable(statistics)
 
@@ -277,25 +275,19 @@ class SqlMemoryStore(MemoryStore):
         if self._embedder is None:
             raise InvalidArgumentError("reembed() needs a store with an embedder, this one has none")
         target = fingerprint.embedder_fingerprint(self._embedder)
-        with self._write() as conn:
-            after = _start_reembedding(conn, self._index, target)
+        after = self.transact(lambda conn: _start_reembedding(conn, self._index, target))
         done = 0
         while True:
-            with self._read() as conn:
-                found = conn.execute(_SEARCHABLE_AFTER, {"after": after, "most": REEMBED_BATCH}).all()
-                stored = rows.records_from_rows(conn, found)
-                texts = rows.stored_texts(conn, rows.owners_of(found))
+            found, stored, texts = self.consult(partial(_searchable, after=after))
             if not found:
                 break
             made = self._embedded_again(found, stored, texts)
             after = found[-1].record_no
-            with self._write() as conn:
-                _put_vectors(conn, self._index, found, made, after)
+            self.transact(partial(_put_vectors, index=self._index, found=found, made=made, after=after))
             done += len(found)
             if progress is not None:
                 progress(done)
-        with self._write() as conn:
-            fingerprint.write_meta(conn, fingerprint.PROGRESS_KEY, None)
+        self.transact(lambda conn: fingerprint.write_meta(conn, fingerprint.PROGRESS_KEY, None))
         return done
 
     reembed_async = awaitable(reembed, limiter_name="models")
@@ -334,8 +326,16 @@ def _start_reembedding(conn: Connection, index: SearchIndex, target: Fingerprint
     return 0
 
 
+def _searchable(
+    conn: Connection, *, after: int
+) -> tuple[Sequence[Any], list[Record], dict[int, tuple[str, ...]]]:
+    """Return the next rows that are embedded again, with their records and those of their texts that are stored."""
+    found = conn.execute(_SEARCHABLE_AFTER, {"after": after, "most": REEMBED_BATCH}).all()
+    return found, rows.records_from_rows(conn, found), rows.stored_texts(conn, rows.owners_of(found))
+
+
 def _put_vectors(
-    conn: Connection, index: SearchIndex, found: Sequence[Any], made: Sequence[NewRecord], after: int
+    conn: Connection, *, index: SearchIndex, found: Sequence[Any], made: Sequence[NewRecord], after: int
 ) -> None:
     # What was deleted or changed meanwhile is left out: a change has embedded it already.
     now = rows.rows_by_no(conn, [row.record_no for row in found], {row.user_no for row in found})
