@@ -169,6 +169,20 @@ def test_a_user_who_is_new_can_begin(store: PostgresStore, login: str) -> None:
         assert bound.statistics()["records"] == {"fact": 1}
 
 
+def test_vectors_of_an_unknown_model_are_gone_on_with() -> None:
+    """A session that may not say what made the first vectors adds others like them; the owner then says it."""
+    embedder = HashEmbedder()
+    with fresh() as plain:
+        plain.add(["tea"], "fact", user_ids="u1", embeddings=[[1.0] * embedder.embedding_dimension])
+        plain.isolate_users()
+        with PostgresStore(plain._url, embedder=embedder) as named:
+            with named.for_user("u2") as bound:
+                bound.add(["jazz"], "fact", user_ids="u2")
+            assert named.stored_fingerprint == plain.stored_fingerprint
+            named.add(["rain"], "fact", user_ids="u3")
+            assert named.stored_fingerprint == embedder.fingerprint
+
+
 def test_isolation_must_have_been_set_up() -> None:
     """for_user() of a store that never isolated users says what to call; SQLite says that it cannot."""
     with fresh() as plain, pytest.raises(SchemaError, match="isolate_users"):

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from datetime import datetime, timedelta, timezone
 
@@ -13,10 +14,11 @@ import pytest
 from sqlalchemy import Connection
 from tests.postgres import restart, schema_url
 
-from hitherto.errors import AlreadyStoredError, BusyError, ConflictError
+from hitherto.errors import AlreadyStoredError, BusyError, ConflictError, EmbedderMismatchError
 from hitherto.store.postgres.engine import MOST_PARTS
 from hitherto.store.postgres.store import PostgresStore, _parts
 from hitherto.store.requests import NewRecord
+from hitherto.testing.scripted import HashEmbedder
 
 BUSY_S = 0.5
 
@@ -133,6 +135,33 @@ def test_the_same_record_twice_at_once_is_stored_once(url: str) -> None:
         with pytest.raises(AlreadyStoredError):
             late.result(30)
         assert len(store.search("same", 5)) == 1
+
+
+@pytest.mark.parametrize("known", [True, False])
+def test_the_first_two_embedders_are_not_mixed(url: str, known: bool) -> None:
+    """Of two who say at once what makes the vectors the second is refused, also where the first ones are unknown."""
+    first, second = HashEmbedder(2, "first"), HashEmbedder(2, "second")
+    with (
+        PostgresStore(url) as plain,
+        PostgresStore(url, embedder=first) as one,
+        PostgresStore(url, embedder=second) as two,
+        ThreadPoolExecutor(1) as pool,
+    ):
+        if known:
+            plain.add(["ready-made"], "fact", user_ids="c", embeddings=[[1.0, 0.0]])
+        late: list[Future[list[str]]] = []
+
+        def hold(conn: Connection) -> None:
+            late.append(pool.submit(two.add, ["late"], "fact", user_ids="b"))
+            waiting = "SELECT count(*) FROM pg_locks WHERE NOT granted"
+            while not late[0].done() and not conn.exec_driver_sql(waiting).scalar():
+                time.sleep(0.01)
+
+        one._take_write_steps = hold  # type: ignore[method-assign]
+        one.add(["early"], "fact", user_ids="a")
+        with pytest.raises(EmbedderMismatchError):
+            late[0].result(30)
+        assert plain.stored_fingerprint == first.fingerprint
 
 
 def test_an_expired_record_of_another_makes_room(url: str) -> None:

@@ -107,5 +107,11 @@ def note_vectors(conn: Connection, embedder: Embedder | None, chunks: Sequence[C
     )
     stored = read_fingerprint(conn)
     check_fingerprint(stored, given, where)
-    if stored is None or (stored.name == UNKNOWN != given.name):
+    if stored is not None and stored.name == UNKNOWN != given.name:
+        if not conn.execute(_DELETE, {"meta_key": EMBEDDER_KEY}).rowcount:
+            # Only the owner of the tables may say more of what is there; or another writer just did.
+            check_fingerprint(read_fingerprint(conn), given, where)
+            return
+        stored = None
+    if stored is None:
         write_fingerprint(conn, given)
