@@ -110,6 +110,20 @@ def test_all_else_takes_turns(
     write(store)
 
 
+def test_a_deletion_sees_what_was_added_while_it_waited(url: str) -> None:
+    """Also where transactions of the login are of one moment unless they say otherwise."""
+    strict = url.replace("-csearch_path", "-cdefault_transaction_isolation%3Dserializable%20-csearch_path")
+    with PostgresStore(strict) as store, ThreadPoolExecutor(1) as pool:
+        store.add(["old"], "message", user_ids="a", thread_ids="t")
+        with adding(url, "new", user="b", thread="t"):
+            deleting = pool.submit(store.delete, "thread", "t", cascade=True)
+            with psycopg.connect(url, autocommit=True) as conn:
+                while conn.execute("SELECT count(*) FROM pg_locks WHERE NOT granted").fetchone() == (0,):
+                    time.sleep(0.01)
+        deleting.result(30)
+        assert store.list_thread_messages("t") == []
+
+
 def test_an_add_waits_for_a_write_that_is_alone(url: str, store: PostgresStore) -> None:
     """Beside a write that may be about anything nothing is added."""
     with PostgresStore(url) as other, other._write(), pytest.raises(BusyError, match="busy_timeout_s"):

@@ -96,6 +96,8 @@ class PostgresEngine:
                 pool_timeout=self._busy_timeout_s,
                 pool_use_lifo=True,
                 use_native_hstore=False,
+                # Whatever the server's default: what was committed while a write waited for its turn must be seen.
+                isolation_level="READ COMMITTED",
             )
         except (SQLAlchemyError, ValueError) as error:
             raise InvalidArgumentError(
