@@ -5,11 +5,13 @@ from __future__ import annotations
 import shutil
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from urllib.parse import quote
 
 import psycopg
 import pytest
+from tests.integration.test_postgres_writers import adding
 from tests.postgres import run_binary, schema_url, server
 
 from hitherto.store.postgres.store import PostgresStore
@@ -64,6 +66,41 @@ def test_reads_go_to_the_replica_once_it_has_ones_own_writes(replica: str) -> No
             assert time.monotonic() < deadline
             time.sleep(0.05)
         assert [record.id for record, _ in store.search("second", 1, user_id="u")] == ["2"]
+
+
+def test_a_search_on_the_replica_misses_no_writer(replica: str) -> None:
+    """Whatever order writers of several users begin and end in, a search in everything ends with all of them."""
+    url = schema_url("watched")
+    copied = f"postgresql://postgres:@/postgres?host={quote(replica)}&options=-csearch_path%3Dwatched,public"
+    with (
+        PostgresStore(url, partitions=2) as store,
+        PostgresStore(url, replica_url=copied) as watching,
+        ThreadPoolExecutor(5) as pool,
+    ):
+
+        def write(user: str) -> None:
+            for n in range(12):
+                store.add([f"word {n}"], "message", record_ids=f"{user}-{n}", user_ids=user)
+
+        def seen() -> set[str]:
+            return {record.id for record, _ in watching.search("word", 100)}
+
+        # One that began before all others and ends after them.
+        with adding(url, "first", user="word", thread=None):
+            writing = [pool.submit(write, f"u{n}") for n in range(4)]
+            before: set[str] = set()
+            while not all(future.done() for future in writing):
+                if len(before) % 3 == 0:
+                    watching.add(["more"], "fact", user_ids="w")
+                now = seen()
+                assert before <= now
+                before = now
+            for future in writing:
+                future.result()
+        deadline = time.monotonic() + 30
+        while len(seen()) < 4 * 12 + 1:
+            assert time.monotonic() < deadline, len(seen())
+            time.sleep(0.05)
 
 
 def test_a_replica_that_is_gone_does_not_stop_reads() -> None:
