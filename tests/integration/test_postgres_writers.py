@@ -16,6 +16,8 @@ from tests.postgres import restart, schema_url
 
 from hitherto.errors import AlreadyStoredError, BusyError, ConflictError, EmbedderMismatchError
 from hitherto.store.postgres.engine import MOST_PARTS
+from hitherto.store.postgres.index import POSTGRES_INDEX
+from hitherto.store.postgres.moment import _SINCE, StoreMoment
 from hitherto.store.postgres.store import PostgresStore, _parts
 from hitherto.store.requests import NewRecord
 from hitherto.testing.scripted import HashEmbedder
@@ -271,6 +273,28 @@ def test_a_user_who_begins_anew_is_searched_anew(url: str, store: PostgresStore)
         with store.for_user("a", role="writers_user") as opened:
             assert bound.search("tea", 5) == opened.search("tea", 5)
         assert found(bound, "tea") == {"new"}
+
+
+def test_a_transaction_of_somebody_else_that_runs_long_has_nothing_read_again(
+    url: str, store: PostgresStore
+) -> None:
+    """What a search in everything knows is not sent to the next one, whatever runs in the server meanwhile."""
+    with psycopg.connect(url) as foreign:
+        foreign.execute("SELECT pg_current_xact_id()")
+        store.add(
+            ["tea"] * 20,
+            "fact",
+            record_ids=[f"f{n}" for n in range(20)],
+            user_ids=[f"u{n}" for n in range(20)],
+        )
+        with adding(url, "first", user="a"):
+            assert len(found(store, "tea first")) == 20
+            with store._read() as conn:
+                moment = store._index._cache._shelves[None].moment
+                assert isinstance(moment, StoreMoment)
+                values = (0, moment.mark, moment.running)
+                assert len(POSTGRES_INDEX.driver(conn).execute(_SINCE, values).fetchall()) == 1
+        assert len(found(store, "tea first")) == 21
 
 
 def test_batches_whose_users_cross_do_not_lock_each_other_out(url: str) -> None:
