@@ -16,6 +16,7 @@ from hitherto.records import RecordStatus
 from hitherto.store.base import SearchStrategy
 from hitherto.store.settings import SearchSettings
 from hitherto.store.sqlite.store import SQLiteStore
+from hitherto.testing.scripted import HashEmbedder
 
 from .conftest import CountingEmbedder, TurnedClock
 
@@ -248,3 +249,32 @@ def test_a_forked_child_does_not_wait_for_its_parents_locks(store: SQLiteStore) 
             signal.alarm(20)
             os._exit(0 if ids(store.search("tea")) == ["a"] else 1)
     assert os.waitpid(child, 0)[1] == 0
+
+
+@pytest.mark.parametrize("seed", [3, 20])
+def test_a_store_that_was_open_all_the_while_scores_as_one_that_was_just_opened(
+    tmp_path: Path, seed: int
+) -> None:
+    """In whichever order rows came, were changed and went, the scores are the same to the last digit."""
+    chance, name = random.Random(seed), tmp_path / "a.db"
+    words = ["tea", "jazz", "rain", "moss", "fern", "oak"]
+
+    def scores(store: SQLiteStore) -> list[tuple[str, float]]:
+        found = store.search("tea rain jazz", 100, user_id="u", exact_user_match=True)
+        return [(record.id, score) for record, score in found]
+
+    with SQLiteStore(name, embedder=HashEmbedder()) as store:
+        for n in range(60):
+            text = " ".join(chance.choices(words, k=chance.randrange(2, 9)))
+            store.add(
+                [text], "message", record_ids=str(n), user_ids="u", thread_ids=chance.choice(["t1", "t2"])
+            )
+            if chance.random() < 0.4:
+                store.delete("message", str(chance.randrange(n + 1)))
+            if chance.random() < 0.3:
+                store.update(
+                    "message", str(chance.randrange(n + 1)), content=" ".join(chance.choices(words, k=5))
+                )
+            watched = scores(store)
+            with SQLiteStore(name, embedder=HashEmbedder()) as fresh:
+                assert scores(fresh) == watched

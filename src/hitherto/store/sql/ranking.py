@@ -214,7 +214,8 @@ class Ranking:
         """
         known = self._known
         count = int(np.count_nonzero(known))
-        total = float(cosines[known].sum()) if count < self._shelf.size else float(cosines[:-1].sum())
+        # In float64, where the sum hardly depends on the order in which the rows were read.
+        total = float((cosines[known] if count < self._shelf.size else cosines[:-1]).sum(dtype=np.float64))
         mean = total / max(count, 1)
         if count < self._shelf.size:
             cosines[~known] = mean

@@ -246,7 +246,8 @@ def _assembled(
 ) -> Shelf:
     lengths = field_lengths(columns.own_length, columns.date_length, previous, following)
     rows = int(columns.alive.sum())
-    mean = float(lengths[:-1] @ columns.alive[:-1].astype(np.float32)) / rows if rows else 0.0
+    # In float64, where the sum hardly depends on the order in which the rows were read.
+    mean = float(lengths[:-1].astype(np.float64) @ columns.alive[:-1]) / rows if rows else 0.0
     lead, extra = _leads(columns)
     all_alive = rows == columns.alive.size - 1
     text = Text(
