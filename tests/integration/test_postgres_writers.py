@@ -95,12 +95,13 @@ def test_a_deletion_that_follows_is_not_missed(url: str, store: PostgresStore) -
     [
         lambda store: store.add(["again"], "fact", user_ids="a"),
         lambda store: store.add(["again"], "fact", user_ids="b", thread_ids="t"),
+        lambda store: store.create_thread_record(thread_id="t", user_id="b"),
         lambda store: store.delete("fact", "old"),
         lambda store: store.update("fact", "old", content="new"),
         lambda store: store.erase_user("z"),
         lambda store: store.transact(lambda conn: None),
     ],
-    ids=["same user", "same thread", "delete", "update", "erase", "transact"],
+    ids=["same user", "same thread", "its record", "delete", "update", "erase", "transact"],
 )
 def test_all_else_takes_turns(
     url: str, store: PostgresStore, write: Callable[[PostgresStore], object]
