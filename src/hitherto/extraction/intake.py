@@ -54,6 +54,8 @@ class Intake:
             table: The jobs, in the transaction that stores the messages.
             message_ids: The messages, in order.
         """
+        # A transaction that was undone is run again, with jobs of its own.
+        self.due = []
         if not self.settings.extract_memories:
             if not table.find(states=[JobState.WAITING], thread_id=self.thread.id, kind=SUMMARISE):
                 self._put(table, SUMMARISE, {})
@@ -74,6 +76,7 @@ class Intake:
 
     def note_changed(self, table: JobTable, message_id: str) -> None:
         """Note that a message says something else now."""
+        self.due = []
         self._put(table, EXTRACT, {"message_ids": [message_id], "summary": False})
 
     def _put(self, table: JobTable, kind: str, payload: dict[str, Any]) -> None:
