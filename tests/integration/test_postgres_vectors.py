@@ -14,7 +14,7 @@ import pytest
 from tests.postgres import fresh
 
 from hitherto.scope import Match, ResolvedScope
-from hitherto.store.postgres import search as searching
+from hitherto.store.postgres import nearest as searching
 from hitherto.store.postgres.store import PostgresStore
 from hitherto.store.requests import StoreQuery
 from hitherto.store.settings import SearchSettings
@@ -59,7 +59,7 @@ def ids(store: PostgresStore, k: int, **options: Any) -> list[str]:
 def plan(store: PostgresStore, scope: ResolvedScope, user_no: int | None = None) -> tuple[bool, str]:
     """Return whether a search would go through the index, and the plan of its statement."""
     query = StoreQuery(10, datetime(2026, 1, 1, tzinfo=timezone.utc), vector=QUERY, scope=scope)
-    wanted = searching._conditions(query, user_no)
+    wanted = searching.conditions(query, user_no)
     with store._read() as conn:
         driver = conn.connection.driver_connection
         assert isinstance(driver, psycopg.Connection)

@@ -30,6 +30,7 @@ from hitherto.store.postgres.index import POSTGRES_INDEX, settle
 from hitherto.store.postgres.isolation import DEFAULT_ROLE, bind, check_role, isolate, read_seal
 from hitherto.store.postgres.search import MOST_INDEXED, PostgresSearch, build_index
 from hitherto.store.postgres.tables import divided_ddl, drop_statements, metadata
+from hitherto.store.postgres.words import build_words
 from hitherto.store.settings import SearchSettings, checked_cache, checked_settings, checked_timeout
 from hitherto.store.sql import fingerprint
 from hitherto.store.sql.jobs import SqlJobs
@@ -269,6 +270,22 @@ class PostgresStore(SqlMemoryStore):
         self.transact(lambda conn: conn.exec_driver_sql("ANALYZE vectors, entries"))
 
     index_vectors_async = awaitable(index_vectors)
+
+    def index_words(self) -> None:
+        """Build the index of words, for searches with a text in scopes that do not fit in ``cache_bytes``.
+
+        The database then finds candidates, which are ranked as ever, where else the whole scope would be read for
+        each search. Adding records takes longer with it. Writes go on while it is built, one partition after the
+        other; a call that was interrupted is made again, and goes on. Where the index is there nothing is done. A
+        store that was opened by :meth:`for_user` searches without it.
+
+        Raises:
+            StoreError: If this connection does not own the tables.
+        """
+        with translate_errors(self._where), self._engine.statements() as conn:
+            build_words(conn)
+
+    index_words_async = awaitable(index_words)
 
     def isolate_users(self, role: str = DEFAULT_ROLE) -> None:
         """Let the database itself keep users apart, for connections of a role; calling it again does nothing new.

@@ -66,6 +66,15 @@ class ShelfCache:
             self._keep(user_no, shelf)
         return shelf
 
+    def holds(self, user_no: int | None) -> bool:
+        """Return whether a scope's shelf is kept, be it old.
+
+        Args:
+            user_no: The user, or None for the whole store.
+        """
+        with self._lock:
+            return user_no in self._shelves
+
     def clear(self) -> None:
         """Forget all shelves."""
         with self._lock:

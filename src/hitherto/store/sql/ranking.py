@@ -74,6 +74,21 @@ def _dimensions(shelf: Shelf, scope: ResolvedScope) -> tuple[tuple[Match, Names,
 
 
 @dataclass(frozen=True, slots=True)
+class Part:
+    """What a shelf is a part of, where it holds candidates of a scope and their neighbours only.
+
+    Attributes:
+        candidates: The numbers of the records that are ranked; of the others not all neighbours are there.
+        mean_cosine: The mean cosine of the whole scope, as far as it is known.
+        least_meaning: The least score by meaning of what qualifies there, likewise.
+    """
+
+    candidates: NDArray[np.int64]
+    mean_cosine: float | None = None
+    least_meaning: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Ranked:
     """Candidates in order.
 
@@ -127,6 +142,7 @@ class Ranking:
         settings: How things count.
         blended: Whether the search fuses; else the one arm decides alone.
         read_vectors: Returns the full vectors of rows, for a shelf of codes.
+        part: What else is known, if the shelf is a part of its scope.
     """
 
     def __init__(
@@ -137,17 +153,24 @@ class Ranking:
         *,
         blended: bool,
         read_vectors: ReadVectors,
+        part: Part | None = None,
     ) -> None:
         self._shelf = shelf
         self._query = query
         self._settings = settings
         self._blended = blended
         self._read_vectors = read_vectors
+        self._part = part
         self._mask = qualifying(shelf, query)
+        if part is not None:
+            self._mask &= np.isin(shelf.columns.record_no, part.candidates)
         # Words and vectors of what has expired say nothing of their neighbours either.
         unexpired = shelf.columns.expires > microseconds_of(query.now)
         self._unexpired = None if unexpired.all() else unexpired
         self._full_marks = 0.0
+        self.terms: list[int] = []
+        """The hashes of the words that are looked for."""
+        self.mean_cosine: float | None = None
         self._named: list[int] = []
         self._cosines: NDArray[np.float32] = np.empty(0, np.float32)
         self._meaning_range: tuple[float, float] | None = None
@@ -178,7 +201,8 @@ class Ranking:
         if self._unexpired is not None:
             alive = self._unexpired if shelf_text.alive is None else self._unexpired & shelf_text.alive
             shelf_text = replace(shelf_text, alive=alive)
-        found = word_scores(shelf_text, [token_hash(term) for term in terms], self._settings)
+        self.terms = [token_hash(term) for term in terms]
+        found = word_scores(shelf_text, self.terms, self._settings)
         self._full_marks = found.full_marks
         scores: NDArray[np.float32] = found.scores * self._mask
         return self._best_chunks(scores)
@@ -217,6 +241,9 @@ class Ranking:
         # In float64, where the sum hardly depends on the order in which the rows were read.
         total = float((cosines[known] if count < self._shelf.size else cosines[:-1]).sum(dtype=np.float64))
         mean = total / max(count, 1)
+        if self._part is not None and self._part.mean_cosine is not None:
+            mean = self._part.mean_cosine
+        self.mean_cosine = mean
         if count < self._shelf.size:
             cosines[~known] = mean
         cosines[-1] = mean
@@ -326,8 +353,16 @@ class Ranking:
         if self._meaning_range is None:
             assert self.meaning is not None  # noqa: S101  asked for by the vector arm only
             among = self.meaning[self._mask & (self.meaning > _ABSENT)]
-            self._meaning_range = (float(among.min()), float(among.max())) if among.size else (0.0, 0.0)
+            low, high = (float(among.min()), float(among.max())) if among.size else (0.0, 0.0)
+            if self._part is not None and self._part.least_meaning is not None:
+                low = min(low, self._part.least_meaning)
+            self._meaning_range = (low, high)
         return self._meaning_range
+
+    @property
+    def least_meaning(self) -> float | None:
+        """The least score by meaning of what qualifies, or None where nothing that qualifies has a vector."""
+        return None if self.meaning is None or not (self.meaning > _ABSENT).any() else self._range[0]
 
     def _exact(self, rows: NDArray[np.intp]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return the scores of records in full precision, and their cosines."""

@@ -90,6 +90,20 @@ def read_batch(
     return _with_vectors(sql, batch, found)
 
 
+def read_rows(driver: Driver, source: str, values: Sequence[Any], names: ScopeNames) -> Batch:
+    """Read some rows, with 1-bit codes instead of vectors.
+
+    Args:
+        driver: A connection in a read transaction.
+        source: What follows FROM; the table of the rows is ``e``. They come in order of user, record and chunk.
+        values: Its values.
+        names: The numbers of ids, which may grow.
+    """
+    cursor = driver.execute(f"{_SELECT}{source} ORDER BY e.user_no, e.record_no, e.chunk_no", values)
+    parts = [_part(block, names, coded=True) for block in _blocks(cursor)]
+    return _joined(parts) if parts else _part([], names, coded=True)
+
+
 def read_gone(sql: IndexSql, driver: Driver, user_no: int | None, *, since: Sequence[Any]) -> list[int]:
     """Return the numbers of the records that were deleted.
 

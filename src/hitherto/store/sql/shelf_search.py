@@ -21,7 +21,7 @@ from hitherto.store.settings import SearchSettings
 from hitherto.store.sql import entries
 from hitherto.store.sql.cache import ShelfCache
 from hitherto.store.sql.index_sql import Driver, IndexSql
-from hitherto.store.sql.ranking import Ranked, Ranking
+from hitherto.store.sql.ranking import Part, Ranked, Ranking
 from hitherto.store.sql.reader import read_vectors
 from hitherto.store.sql.rows import RECORD_COLUMNS, IndexRow, record_from_row
 from hitherto.store.sql.shelf import Shelf
@@ -143,34 +143,60 @@ class ShelfSearch:
             query: What is searched.
         """
         driver = self._sql.driver(conn)
-        exists, user_no = _scope_user(self._sql, driver, query)
+        exists, user_no = scope_user(self._sql, driver, query)
         if not exists:
             return []
         if self._pid != os.getpid():
             # A lock that another thread held when this process was forked would never be released here.
             self._start()
         shelf = self._cache.shelf(driver, user_no)
-        ranking = Ranking(
+        ranking = self._ranking(driver, shelf, query)
+        metadata = Metadata(self._sql, conn, query.metadata_filter, user_no)
+        return answered(self._sql, driver, shelf, query, ranking, metadata)
+
+    def _ranking(self, driver: Driver, shelf: Shelf, query: StoreQuery, part: Part | None = None) -> Ranking:
+        return Ranking(
             shelf,
             query,
             self._settings,
             blended=self._strategy is SearchStrategy.HYBRID,
             read_vectors=partial(_vectors, self._sql, driver, shelf, query),
+            part=part,
         )
-        metadata = _Metadata(self._sql, conn, query.metadata_filter, user_no)
-        if metadata.passing is not None:
-            ranking.keep(metadata.passing)
-        count = query.k if query.metadata_filter is None else max(_LEAST_CHECKED, 4 * query.k)
-        while True:
-            ranked = ranking.best(count)
-            chosen, found = _choose(self._sql, driver, shelf, query, ranked, metadata)
-            if len(chosen) >= query.k or ranked.complete:
-                return _hits(driver, shelf, query, ranking, ranked, chosen[: query.k], found)
-            count = max(count, ranked.rows.size) * _WIDEN
 
 
-def _scope_user(sql: IndexSql, driver: Driver, query: StoreQuery) -> tuple[bool, int | None]:
-    """Return whether the scope can hold anything, and the one user that it is in; None for several."""
+def answered(
+    sql: IndexSql, driver: Driver, shelf: Shelf, query: StoreQuery, ranking: Ranking, metadata: Metadata
+) -> list[StoreHit]:
+    """Return the best records of a shelf, best first: k, or all that qualify.
+
+    Args:
+        sql: The database's SQL.
+        driver: A connection in a read transaction.
+        shelf: The scope, or a part of it.
+        query: The search.
+        ranking: What ranks the shelf.
+        metadata: What checks the metadata filter.
+    """
+    if metadata.passing is not None:
+        ranking.keep(metadata.passing)
+    count = query.k if query.metadata_filter is None else max(_LEAST_CHECKED, 4 * query.k)
+    while True:
+        ranked = ranking.best(count)
+        chosen, found = _choose(sql, driver, shelf, query, ranked, metadata)
+        if len(chosen) >= query.k or ranked.complete:
+            return _hits(driver, shelf, query, ranking, ranked, chosen[: query.k], found)
+        count = max(count, ranked.rows.size) * _WIDEN
+
+
+def scope_user(sql: IndexSql, driver: Driver, query: StoreQuery) -> tuple[bool, int | None]:
+    """Return whether the scope can hold anything, and the one user that it is in; None for several.
+
+    Args:
+        sql: The database's SQL.
+        driver: A connection in a read transaction.
+        query: The search.
+    """
     user, thread = query.scope.user, query.scope.thread
     if user.exact:
         if user.id is None:
@@ -191,7 +217,7 @@ def _vectors(
 
 
 def _choose(
-    sql: IndexSql, driver: Driver, shelf: Shelf, query: StoreQuery, ranked: Ranked, metadata: _Metadata
+    sql: IndexSql, driver: Driver, shelf: Shelf, query: StoreQuery, ranked: Ranked, metadata: Metadata
 ) -> tuple[list[int], dict[int, Record]]:
     """Return the places of the hits in their order, and the records of at least those that are wanted."""
     numbers = shelf.columns.record_no[ranked.rows].tolist()
@@ -224,8 +250,15 @@ def _fetch(sql: IndexSql, driver: Driver, numbers: Sequence[int], users: Sequenc
     return {row.record_no: record_from_row(row, user_id=row.user_id) for row in rows}
 
 
-class _Metadata:
-    """Checks candidates against the metadata filter of one search, each once."""
+class Metadata:
+    """Checks candidates against the metadata filter of one search, each once.
+
+    Args:
+        sql: The database's SQL.
+        conn: A connection in a read transaction.
+        wanted: The filter, or None.
+        user_no: The one user that is searched, or None.
+    """
 
     def __init__(self, sql: IndexSql, conn: Connection, wanted: Filter | None, user_no: int | None) -> None:
         self._sql = sql

@@ -8,7 +8,7 @@ following the order of the thread; so a new message changes nothing that is stor
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -128,6 +128,8 @@ class Text:
         rows: How many rows are alive.
         mean_length: The mean of their lengths.
         alive: Which rows are alive, or None if all are; one more, False, at the end.
+        holders: Where the rows are only a part of the scope: how many rows of the whole scope hold a word, by its
+            hash. ``rows`` and ``mean_length`` are then those of the whole scope too.
     """
 
     own: Postings
@@ -138,6 +140,7 @@ class Text:
     rows: int
     mean_length: float
     alive: NDArray[np.bool_] | None
+    holders: Mapping[int, int] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,9 +169,10 @@ def word_scores(text: Text, hashes: Sequence[int], settings: SearchSettings) -> 
     scores = np.zeros(size, np.float32)
     frequency = np.zeros(size, np.float32)
     full_marks = 0.0
-    for own, dates in _rarest(text, hashes, settings.max_query_words):
+    for word, own, dates in _rarest(text, hashes, settings.max_query_words):
         touched = _spread(frequency, text, own, dates, settings)
-        share = (text.rows - touched.size + 0.5) / (touched.size + 0.5)
+        found_in = _document_frequency(text, word, own, dates, touched.size)
+        share = (text.rows - found_in + 0.5) / (found_in + 0.5)
         weight = float(np.log1p(max(share, 0.0)))
         full_marks += weight
         if touched.size:
@@ -183,12 +187,25 @@ def word_scores(text: Text, hashes: Sequence[int], settings: SearchSettings) -> 
 _Found = tuple["NDArray[np.int32]", "NDArray[np.uint16]"]
 
 
-def _rarest(text: Text, hashes: Sequence[int], most: int) -> list[tuple[_Found, _Found]]:
-    found = [(text.own.lookup(item), text.dates.lookup(item)) for item in hashes]
+def _rarest(text: Text, hashes: Sequence[int], most: int) -> list[tuple[int, _Found, _Found]]:
+    found = [(item, text.own.lookup(item), text.dates.lookup(item)) for item in hashes]
     if len(found) > most:
+        known = text.holders or {}
         # A word that nobody holds says nothing of one row against another: it goes last.
-        found.sort(key=lambda pair: (pair[0][0].size + pair[1][0].size) or text.rows + 1)
+        found.sort(key=lambda one: known.get(one[0], one[1][0].size + one[2][0].size) or text.rows + 1)
     return found[:most]
+
+
+def _document_frequency(text: Text, word: int, own: _Found, dates: _Found, touched: int) -> float:
+    """Return in how many rows of the scope a word is found, be it in a neighbour."""
+    if text.holders is None or word not in text.holders:
+        return touched
+    holding = np.union1d(own[0], dates[0])
+    if text.alive is not None:
+        holding = holding[text.alive[holding]]
+    # How far a word spreads to neighbours is seen where it was read.
+    spread = touched / holding.size if holding.size else 1.0
+    return min(text.holders[word] * spread, float(text.rows))
 
 
 def _spread(

@@ -1,0 +1,76 @@
+"""A first, rough ranking of many rows by which of a query's words they hold, before the best of them are read.
+
+It is BM25 as ever, but a word counts once however often it stands in a row, and of a row's neighbours only those are
+known that hold a word too: the nearest of them in the thread are taken for neighbours, which overrates some.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from hitherto.store.sql.words import Postings, Text, word_scores
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from hitherto.store.postgres.sample import Sample
+    from hitherto.store.postgres.words import Holders
+    from hitherto.store.settings import SearchSettings
+
+
+def rough_scores(
+    holders: Holders, sample: Sample, counts: Mapping[int, int], settings: SearchSettings
+) -> NDArray[np.float32]:
+    """Return a score for each row.
+
+    Args:
+        holders: The rows.
+        sample: What is known of their scope.
+        counts: How many rows of the scope hold each word.
+        settings: How things count.
+    """
+    rows = holders.rows
+    previous, following = _chain(rows)
+    whole = sample.shelf.text
+    # Of neighbours' lengths nothing is known: they count as those of most rows.
+    lengths = np.append(rows["length"], 0).astype(np.float32) + np.float32(
+        whole.mean_length - sample.own_length
+    )
+    text = Text(
+        _postings(holders, "own"),
+        _postings(holders, "dated"),
+        previous,
+        following,
+        lengths,
+        whole.rows,
+        whole.mean_length,
+        None,
+        counts,
+    )
+    return word_scores(text, holders.words, settings).scores[:-1]
+
+
+def _chain(rows: NDArray[np.void]) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    previous = np.full(rows.size + 1, -1, np.int32)
+    following = previous.copy()
+    threaded = np.flatnonzero(rows["thread"] != 0)
+    some = rows[threaded]
+    order = threaded[np.lexsort((some["chunk_no"], some["record_no"], some["thread"], some["user_no"]))]
+    first, second = order[:-1], order[1:]
+    same = (rows["thread"][first] == rows["thread"][second]) & (
+        rows["user_no"][first] == rows["user_no"][second]
+    )
+    previous[second[same]] = first[same]
+    following[first[same]] = second[same]
+    return previous, following
+
+
+def _postings(holders: Holders, field: str) -> Postings:
+    bits = holders.rows[field].astype(np.int64)
+    found = [np.flatnonzero(bits & np.int64(1 << place)) for place in range(len(holders.words))]
+    hashes = np.repeat(np.array(holders.words, np.uint32), [rows.size for rows in found])
+    rows = np.concatenate([*found, np.empty(0, np.intp)]).astype(np.int32)
+    return Postings(hashes, rows)
