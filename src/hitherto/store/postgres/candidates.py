@@ -20,7 +20,7 @@ from hitherto.store.postgres.index import MOST_PASSING
 from hitherto.store.postgres.nearest import conditions, estimated_rows, nearest_rows
 from hitherto.store.postgres.rough import rough_scores
 from hitherto.store.postgres.sample import Sample, Samples
-from hitherto.store.postgres.words import MOST_WORDS, Asked, Holders, find_holders, read_around
+from hitherto.store.postgres.words import Asked, Holders, find_holders, read_around
 from hitherto.store.sql.entries import microseconds_of
 from hitherto.store.sql.ranking import Part, Ranking, best_places
 from hitherto.store.sql.reader import ScopeNames
@@ -40,6 +40,8 @@ MOST_HELD: Final = 30_000
 MOST_RANKED: Final = 400
 """So many of them at least are read and ranked."""
 _MOST_NEAREST: Final = 200
+_MOST_COMPARED: Final = 15_000
+"""Above so many vectors the index is faster; what it misses of some hundred candidates does no harm."""
 _WIDEN: Final = 8
 _MANY: Final = 10
 """What stands in so many rows of a sample is counted there."""
@@ -60,7 +62,7 @@ Keys = Sequence[tuple[int, int]]
 
 @dataclass
 class _Reach:
-    """How much is asked for; more each time."""
+    """How much is asked for; more each time. ``indexed`` is None where vectors are not asked for at all."""
 
     held: int
     ranked: int
@@ -130,20 +132,34 @@ class CandidateSearch:
             keys = list(few or []) if alone else [*(few or []), *words.keys, *meaning.keys]
             shelf = _shelf(driver, keys, sample, counts)
             numbers = np.array([number for _, number in keys], np.int64)
-            part = Part(_with_neighbours(shelf, numbers), outer.mean_cosine, outer.least_meaning)
+            part = Part(
+                _with_neighbours(shelf, numbers), outer.mean_cosine, self._least_meaning(sample, outer)
+            )
             ranking = self._ranking(driver, shelf, query, part)
             hits = answered(self._sql, driver, shelf, query, ranking, metadata)
             if len(hits) >= query.k or few is not None or (words.complete and meaning.complete):
                 return hits
             reach.widen()
 
+    def _least_meaning(self, sample: Sample, outer: Ranking) -> float | None:
+        """Return the least score by meaning in the whole scope: the more rows, the further the last one is out."""
+        least, mean = outer.least_meaning, outer.mean_cosine
+        if least is None or mean is None:
+            return None
+        common = mean * (1 + self._settings.previous_meaning + self._settings.next_meaning)
+        rows, size = sample.shelf.text.rows, sample.shelf.size
+        # Of normally distributed scores the least goes with the root of the logarithm.
+        return common - (common - least) * float(np.sqrt(np.log(max(rows, 2)) / np.log(max(size, 2))))
+
     def _first_reach(self, conn: Connection, query: StoreQuery, user_no: int | None) -> _Reach:
         indexed: bool | None = None
         if query.vector is not None:
             rows = estimated_rows(driver_of(conn), conditions(query, user_no))
-            if rows <= self._settings.exact_rows:
+            has_index = bool(conn.execute(_HAS_VECTORS).scalar())
+            most = self._settings.exact_rows
+            if rows <= (min(_MOST_COMPARED, most) if has_index else most):
                 indexed = False
-            elif conn.execute(_HAS_VECTORS).scalar():
+            elif has_index:
                 indexed = True
         ranked = max(MOST_RANKED, 20 * query.k)
         return _Reach(max(MOST_HELD, ranked), ranked, max(_MOST_NEAREST, 10 * query.k), indexed)
@@ -158,7 +174,7 @@ class CandidateSearch:
         reach: _Reach,
     ) -> Holders:
         """Return rows that hold the rarest words, and note how many hold each of these."""
-        most = min(self._settings.max_query_words, MOST_WORDS)
+        most = self._settings.max_query_words
         words = _rarest(counts, reach.held)[:most]
         asked = Asked(
             words,
@@ -170,9 +186,8 @@ class CandidateSearch:
         )
         holders = find_holders(driver_of(conn), asked)
         if reach.first:
-            bits = holders.rows["own"] | holders.rows["dated"]
-            for place, word in enumerate(words):
-                counted = int(np.count_nonzero(bits & (1 << place)))
+            holding = np.count_nonzero(holders.rows["own"] + holders.rows["dated"], axis=0)
+            for word, counted in zip(words, holding.tolist(), strict=True):
                 counts[word] = counted if holders.complete else max(counted, counts[word])
         left_out = len(words) < min(len(counts), most)
         return replace(holders, complete=holders.complete and not left_out)
@@ -220,7 +235,7 @@ def _frequencies(sample: Sample, words: Sequence[int], query: StoreQuery) -> dic
 def _rarest(counts: Mapping[int, int], most: int) -> list[int]:
     """Return the rarest words, as many as stand in so many rows together: at least one.
 
-    A record that holds only the frequent words of a query is beaten by those that hold a rare one as well.
+    A record that holds none of them is beaten by those that hold a rare word.
     """
     chosen: list[int] = []
     total = 0

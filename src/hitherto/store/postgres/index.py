@@ -29,10 +29,12 @@ if TYPE_CHECKING:
 _HEAD: Final = 4
 """How many bytes pgvector writes before a vector's numbers: their count, and two that are unused."""
 
+# OFFSET 0 keeps each look-up one by key: joined at once, all vectors would be read where they are not many.
 _SOME_VECTORS: Final = (
-    "SELECT wanted.place - 1, vector_send(v.vector) "
+    "SELECT wanted.place - 1, found.vector "
     "FROM unnest(?::bigint[], ?::bigint[], ?::int[]) WITH ORDINALITY AS wanted (user_no, record_no, chunk_no, place) "
-    "JOIN vectors v USING (user_no, record_no, chunk_no)"
+    "CROSS JOIN LATERAL (SELECT vector_send(v.vector) AS vector FROM vectors v WHERE v.user_no = wanted.user_no "
+    "AND v.record_no = wanted.record_no AND v.chunk_no = wanted.chunk_no OFFSET 0) found"
 )
 _CANDIDATES: Final = select(records.c.record_no, records.c.metadata).where(
     records.c.user_no.in_(bindparam("users", expanding=True)),

@@ -1,7 +1,7 @@
-"""A first, rough ranking of many rows by which of a query's words they hold, before the best of them are read.
+"""A first, rough ranking of many rows by how often they hold a query's words, before the best of them are read.
 
-It is BM25 as ever, but a word counts once however often it stands in a row, and of a row's neighbours only those are
-known that hold a word too: the nearest of them in the thread are taken for neighbours, which overrates some.
+It is BM25 as ever, but of a row's neighbours only those are known that hold a word too: the nearest of them in the
+thread are taken for neighbours, which overrates some.
 """
 
 from __future__ import annotations
@@ -69,8 +69,8 @@ def _chain(rows: NDArray[np.void]) -> tuple[NDArray[np.int32], NDArray[np.int32]
 
 
 def _postings(holders: Holders, field: str) -> Postings:
-    bits = holders.rows[field].astype(np.int64)
-    found = [np.flatnonzero(bits & np.int64(1 << place)) for place in range(len(holders.words))]
-    hashes = np.repeat(np.array(holders.words, np.uint32), [rows.size for rows in found])
-    rows = np.concatenate([*found, np.empty(0, np.intp)]).astype(np.int32)
-    return Postings(hashes, rows)
+    counts = holders.rows[field]
+    rows, places = np.nonzero(counts)
+    often = counts[rows, places]
+    hashes = np.array(holders.words, np.uint32)[places]
+    return Postings(np.repeat(hashes, often), np.repeat(rows.astype(np.int32), often))

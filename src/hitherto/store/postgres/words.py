@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from hitherto.store.sql.shelf import Batch
 
 INDEX_NAME: Final = "ix_entries_words"
-MOST_WORDS: Final = 62
-"""So many words fit the bits of a 64-bit number."""
 _LEXEMES: Final = (
     "array_to_tsvector(string_to_array(rtrim(regexp_replace("
     r"""encode(tokens || dates, 'hex') COLLATE "C", '(.{8})', '\1 ', 'g')), ' '))"""
@@ -35,21 +33,32 @@ _LEXEMES: Final = (
 # Rows that were added lately wait in a list which every search reads: the shorter, the faster the search.
 _HOW: Final = f"USING gin (({_LEXEMES})) WITH (gin_pending_list_limit = 256)"
 _IN_THREAD: Final = f"e.record_type = {MESSAGE} AND e.thread_id IS NOT NULL"
-_FIELDS: Final = ("user_no", "record_no", "chunk_no", "thread", "length", "own", "dated", "fits")
+_FIELDS: Final = ("user_no", "record_no", "chunk_no", "thread", "length", "fits")
+# What is absent, as most words are, is seen without writing the row anew.
+_OFTEN: Final = (
+    "(CASE WHEN position(%s IN e.tokens) = 0 THEN 0 ELSE least(length(e.tokens) / 4 - "
+    "length(replace(encode(e.tokens, 'hex'), %s, '')) / 8, 1000) END)::int2"
+)
+_IN_DATE: Final = "(position(%s IN e.dates) > 0)::int::int2"
+# OFFSET 0 keeps each look-up one by key: joined at once, whole tables would be read where they are not large.
 _AROUND: Final = """(
     SELECT c.user_no, c.record_no FROM unnest(?::bigint[], ?::bigint[]) c (user_no, record_no)
     UNION
-    SELECT r.user_no, n.record_no FROM unnest(?::bigint[], ?::bigint[]) c (user_no, record_no)
-    JOIN records r ON r.user_no = c.user_no AND r.record_no = c.record_no AND r.record_type = 'message'
+    SELECT c.user_no, n.record_no FROM unnest(?::bigint[], ?::bigint[]) c (user_no, record_no)
     CROSS JOIN LATERAL (
-        (SELECT b.record_no FROM records b WHERE b.user_no = r.user_no AND b.thread_id = r.thread_id
-        AND b.record_type = 'message' AND b.record_no < r.record_no ORDER BY b.record_no DESC LIMIT 3)
+        SELECT r.thread_id FROM records r
+        WHERE r.user_no = c.user_no AND r.record_no = c.record_no AND r.record_type = 'message' OFFSET 0
+    ) t
+    CROSS JOIN LATERAL (
+        (SELECT b.record_no FROM records b WHERE b.user_no = c.user_no AND b.thread_id = t.thread_id
+        AND b.record_type = 'message' AND b.record_no < c.record_no ORDER BY b.record_no DESC LIMIT 3)
         UNION ALL
-        (SELECT a.record_no FROM records a WHERE a.user_no = r.user_no AND a.thread_id = r.thread_id
-        AND a.record_type = 'message' AND a.record_no > r.record_no ORDER BY a.record_no LIMIT 3)
+        (SELECT a.record_no FROM records a WHERE a.user_no = c.user_no AND a.thread_id = t.thread_id
+        AND a.record_type = 'message' AND a.record_no > c.record_no ORDER BY a.record_no LIMIT 3)
     ) n
-    OFFSET 0
-) w JOIN entries e ON e.user_no = w.user_no AND e.record_no = w.record_no"""
+) w CROSS JOIN LATERAL (
+    SELECT * FROM entries f WHERE f.user_no = w.user_no AND f.record_no = w.record_no OFFSET 0
+) e"""
 
 
 def build_words(conn: Connection) -> None:
@@ -69,8 +78,8 @@ class Holders:
 
     Attributes:
         rows: A structured array: ``user_no``, ``record_no``, ``chunk_no``, ``thread`` (a hash, 0 for what has no
-            neighbours), ``length`` (how many words a row has), ``own`` and ``dated`` (bit *i* for word *i*, among the
-            row's own words and those of its date) and ``fits`` (whether the row may be found).
+            neighbours), ``length`` (how many words a row has), ``fits`` (whether the row may be found), and for each
+            word how often it stands in the row (``own``) and whether it does in its date (``dated``).
         words: The words' hashes.
         complete: Whether there are no others.
     """
@@ -108,11 +117,12 @@ def holders_statement(asked: Asked) -> tuple[bytes, list[Any]]:
     Args:
         asked: Which.
     """
-    stored = [_stored(word) for word in asked.words]
-    bits = [f"(position(%s IN e.tokens) > 0)::int::bigint << {place}" for place in range(len(stored))]
-    dated = [place for place, word in enumerate(asked.words) if word in asked.dated]
-    dated_bits = [f"(position(%s IN e.dates) > 0)::int::bigint << {place}" for place in dated]
-    values: list[Any] = [*stored, *(stored[place] for place in dated), *asked.found.values]
+    stored = [word.to_bytes(4, "little") for word in asked.words]
+    dated = [word in asked.dated for word in asked.words]
+    values: list[Any] = list(asked.found.values)
+    for item in stored:
+        values += [item, item.hex()]
+    values += [item for item, wanted in zip(stored, dated, strict=True) if wanted]
     where = asked.ranked
     if asked.near is not None:
         also = f"({asked.found.sql} OR ({_IN_THREAD} AND {asked.near.sql}))"
@@ -123,26 +133,22 @@ def holders_statement(asked: Asked) -> tuple[bytes, list[Any]]:
         "e.chunk_no",
         f"CASE WHEN {_IN_THREAD} THEN hashtextextended(e.thread_id, 0) ELSE 0 END",
         "length(e.tokens) / 4",
-        _any_bits(bits),
-        _any_bits(dated_bits),
         f"({asked.found.sql})::int",
     )
     # One value of bytes: half a million numbers one by one would take longer to hand over than to find.
-    packed = " || ".join(f"int8send({column})" for column in columns)
+    packed = " || ".join(
+        [
+            *(f"int8send({column})" for column in columns),
+            *(f"int2send({_OFTEN})" for _ in stored),
+            *(f"int2send({_IN_DATE if wanted else '0::int2'})" for wanted in dated),
+        ]
+    )
     statement = (
         f"SELECT string_agg(packed, '') FROM (SELECT {packed} AS packed FROM entries e "  # noqa: S608  names of our own
         f"WHERE {where.sql} AND {_LEXEMES} @@ %s::tsquery LIMIT %s) h"
     )
     wanted = " | ".join(f"'{item.hex()}'" for item in stored)
     return statement.encode(), [*values, *where.values, wanted, asked.most]
-
-
-def _stored(word: int) -> bytes:
-    return word.to_bytes(4, "little")
-
-
-def _any_bits(bits: Sequence[str]) -> str:
-    return " | ".join(f"({bit})" for bit in bits) if bits else "0"
 
 
 def find_holders(driver: psycopg.Connection[Any], asked: Asked) -> Holders:
@@ -152,7 +158,8 @@ def find_holders(driver: psycopg.Connection[Any], asked: Asked) -> Holders:
         driver: A connection in a read transaction.
         asked: Which.
     """
-    kind = np.dtype([(name, ">i8") for name in _FIELDS])
+    counts = (len(asked.words),)
+    kind = np.dtype([*((name, ">i8") for name in _FIELDS), ("own", ">i2", counts), ("dated", ">i2", counts)])
     if not asked.words:
         return Holders(np.empty(0, kind), (), complete=True)
     row = driver.execute(*holders_statement(asked), prepare=False, binary=True).fetchone()
