@@ -129,7 +129,8 @@ class CandidateSearch:
             meaning = (
                 self._by_meaning(conn, query, user_no, reach) if not alone else _Found([], complete=True)
             )
-            keys = list(few or []) if alone else [*(few or []), *words.keys, *meaning.keys]
+            # Holders that are not among the few show how far words spread to neighbours.
+            keys = [*(few or []), *words.keys, *meaning.keys]
             shelf = _shelf(driver, keys, sample, counts)
             numbers = np.array([number for _, number in keys], np.int64)
             part = Part(

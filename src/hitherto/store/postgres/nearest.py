@@ -31,6 +31,8 @@ _SCAN: Final = (
     "SET LOCAL hnsw.ef_search = {ef}",
     "SET LOCAL hnsw.max_scan_tuples = 2000000",
     "SET LOCAL hnsw.scan_mem_multiplier = 8",
+    # Expecting few rows of the join, the planner would rather sort all of them.
+    "SET LOCAL enable_sort = off",
 )
 _LEAST: Final = 64
 _WIDEN: Final = 4

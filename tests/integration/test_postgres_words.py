@@ -1,0 +1,108 @@
+"""Words in PostgreSQL in scopes that do not fit in memory: candidates from an index, ranked as ever."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import psycopg
+import pytest
+from tests.postgres import fresh
+
+from hitherto.store.postgres.build import is_built
+from hitherto.store.postgres.store import PostgresStore
+from hitherto.store.postgres.words import INDEX_NAME
+
+ROWS, THREAD = 3000, 20
+RNG = np.random.default_rng(3)
+VECTORS = RNG.normal(size=(ROWS, 16)).astype(np.float32)
+WORDS = [f"w{n}x" for n in range(400)]
+SHARES = 1 / np.arange(1, 401)
+TEXTS = [" ".join(RNG.choice(WORDS, 8, p=SHARES / SHARES.sum())) for _ in range(ROWS)]
+QUERIES = ("w150x w260x", "w399x", "w200x w90x w330x", "w50x w301x")
+
+
+@pytest.fixture(scope="module")
+def store() -> Iterator[PostgresStore]:
+    """Return a store of 3,000 messages whose shelf fits in memory; its words are indexed."""
+    with fresh() as opened:
+        for start in range(0, ROWS, 1000):
+            numbers = range(start, start + 1000)
+            opened.add(
+                TEXTS[start : start + 1000],
+                "message",
+                record_ids=[str(n) for n in numbers],
+                user_ids=[f"u{n // THREAD % 7}" for n in numbers],
+                thread_ids=[f"t{n // THREAD}" for n in numbers],
+                agent_ids=["rare" if n % 50 == 0 else "common" for n in numbers],
+                roles=["user" if n % 2 else "assistant" for n in numbers],
+                metadata=[{"tag": "rare" if n % 40 == 0 else "common"} for n in numbers],
+                embeddings=list(VECTORS[start : start + 1000]),
+            )
+        opened.index_words()
+        yield opened
+
+
+@pytest.fixture(scope="module")
+def small(store: PostgresStore) -> Iterator[PostgresStore]:
+    """Return the same store with a cache in which nothing fits."""
+    with PostgresStore(store._url, cache_bytes=1) as opened:
+        yield opened
+
+
+def found(store: PostgresStore, query: str, k: int = 10, **options: Any) -> list[tuple[str, float]]:
+    """Return ids and distances of a search."""
+    return [(record.id, distance) for record, distance in store.search(query, k, **options)]
+
+
+@pytest.mark.parametrize("query", QUERIES)
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"agent_id": "rare", "exact_agent_match": True},
+        {"user_id": "u1", "exact_user_match": True},
+        {"metadata_filter": {"tag": "rare"}},
+        {"thread_id": "t7", "exact_thread_match": True},
+    ],
+)
+def test_candidates_are_ranked_as_the_whole_scope(
+    store: PostgresStore, small: PostgresStore, query: str, options: dict[str, Any]
+) -> None:
+    """By words both ways find as many records, at the same distances but for what counts are estimated."""
+    expected, indexed = found(store, query, **options), found(small, query, **options)
+    assert [one[1] for one in indexed] == pytest.approx([one[1] for one in expected], abs=2e-3)
+    assert small._index._cache._shelves == {}  # type: ignore[attr-defined]  # the memory was not used
+
+
+def test_a_hybrid_search_finds_nearly_the_same(store: PostgresStore, small: PostgresStore) -> None:
+    """With a vector at least nine of ten are those that are found in memory."""
+    common = 0
+    for place, query in enumerate(QUERIES):
+        options = {"query_vector": VECTORS[place]}
+        expected = {name for name, _ in found(store, query, **options)}
+        common += len(expected & {name for name, _ in found(small, query, **options)})
+    assert common >= 9 * len(QUERIES)
+
+
+def test_what_changes_is_seen_at_once(store: PostgresStore, small: PostgresStore) -> None:
+    """A new message is found by the next search, a changed one by its new words, a deleted one never."""
+    store.add(["zebra w1x"], "message", record_ids="new", user_ids="u1", thread_ids="t1", roles="user")
+    assert found(small, "zebra")[0][0] == "new"
+    store.delete("message", "new")
+    assert found(small, "zebra") == []
+
+
+def test_the_index_is_built_once_and_completed(store: PostgresStore) -> None:
+    """A second call does nothing; what an interrupted one left out is built."""
+    store.index_words()
+    with psycopg.connect(store._url, autocommit=True) as conn:
+        conn.execute(f"DROP INDEX {INDEX_NAME}")
+        conn.execute(f"CREATE INDEX {INDEX_NAME}_0 ON entries_p0 (record_no)")
+        conn.execute(f"DROP INDEX {INDEX_NAME}_0")
+    with store._read() as read:
+        assert not is_built(read, "entries", INDEX_NAME)
+    store.index_words()
+    with store._read() as read:
+        assert is_built(read, "entries", INDEX_NAME)
