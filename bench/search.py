@@ -286,6 +286,23 @@ def _warm(store, place, world, heavy, vectors, texts, *, times):
         yield line(world, shape, timed(call, times=count), **more)
 
 
+def measure_indexed(place: Place, world: World, *, times: int) -> Iterator[Line]:
+    """Measure searches of all users through the indexes, with a cache that holds nothing."""
+    vectors, texts = iter_vectors(world), iter_texts(world)
+    with place.opened(cache_bytes=1) as store:
+        yield line(world, "building the index of words", timed(store.index_words, times=1))
+        yield line(world, "building the index of vectors", timed(store.index_vectors, times=1))
+        yield line(
+            world, "indexed, unscoped, first search", timed(lambda: store.search(next(texts)), times=1)
+        )
+        count = max(times // 5, 20)
+        for shape, call in {
+            "indexed, unscoped, words": lambda: store.search(next(texts)),
+            "indexed, unscoped, hybrid": lambda: store.search(next(texts), query_vector=next(vectors)),
+        }.items():
+            yield line(world, shape, timed(call, times=count))
+
+
 def _recall(store, heavy, vectors) -> float:
     query = "SELECT r.id FROM records r JOIN scopes s ON s.user_no = r.user_no WHERE s.user_id = ? ORDER BY r.record_no"
     with store._read() as conn:
@@ -349,9 +366,12 @@ def main() -> None:
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
     parser.add_argument("--backend", choices=("sqlite", "postgres"), default="sqlite")
     parser.add_argument("--url", help="with --backend postgres: the database")
+    parser.add_argument("--indexed", action="store_true", help="with --backend postgres: by its indexes too")
     given = parser.parse_args()
     if (given.backend == "postgres") != (given.url is not None):
         parser.error("--backend postgres and --url belong together")
+    if given.indexed and given.url is None:
+        parser.error("--indexed wants --backend postgres")
     lines: list[Line] = []
     with tempfile.TemporaryDirectory() as temporary, Progress(disable=given.json) as progress:
         folder = given.folder or Path(temporary)
@@ -365,6 +385,8 @@ def main() -> None:
                 np.save(kept, heavy)
                 lines.append(line(world, f"adding {BATCH:,} records", [item * 1000 for item in seconds]))
             lines.extend(measure(place, world, np.load(kept), times=given.times))
+            if given.indexed:
+                lines.extend(measure_indexed(place, world, times=given.times))
             peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
             lines.append(Line(records, "peak memory of the benchmark, MB", round(peak, 1), round(peak, 1)))
     if given.json:

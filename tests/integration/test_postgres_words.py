@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import datetime, timezone
 from typing import Any
 
 import numpy as np
@@ -11,8 +12,11 @@ import pytest
 from tests.postgres import fresh
 
 from hitherto.store.postgres.build import is_built
+from hitherto.store.postgres.conditions import driver_of, of_found, of_ranked
 from hitherto.store.postgres.store import PostgresStore
-from hitherto.store.postgres.words import INDEX_NAME
+from hitherto.store.postgres.words import INDEX_NAME, Asked, holders_statement
+from hitherto.store.requests import StoreQuery
+from hitherto.store.sql.entries import token_hash
 
 ROWS, THREAD = 3000, 20
 RNG = np.random.default_rng(3)
@@ -92,6 +96,28 @@ def test_what_changes_is_seen_at_once(store: PostgresStore, small: PostgresStore
     assert found(small, "zebra")[0][0] == "new"
     store.delete("message", "new")
     assert found(small, "zebra") == []
+
+
+def test_the_plan_uses_the_index(store: PostgresStore) -> None:
+    """The statement that finds the rows which hold a word asks the index of each partition."""
+    query = StoreQuery(10, datetime(2026, 1, 1, tzinfo=timezone.utc), text="w399x")
+    asked = Asked([token_hash("w399x")], (), of_ranked(query, None), of_found(query), None, 100)
+    statement, values = holders_statement(asked)
+    with store._read() as conn:
+        rows = driver_of(conn).execute(b"EXPLAIN " + statement, values, prepare=False).fetchall()
+    shown = "\n".join(row[0] for row in rows)
+    assert "ix_entries_words_0" in shown
+    assert "ix_entries_words_1" in shown
+
+
+def test_who_may_only_read_searches_by_candidates_and_who_is_bound_in_memory(store: PostgresStore) -> None:
+    """SELECT is enough for candidates; behind row-level security the old way finds the user's own rows alone."""
+    store.isolate_users()
+    with store.for_user("u1") as bound:
+        bound._index._cache_bytes = 1  # type: ignore[attr-defined]  # so that every scope is too large
+        assert {record.user_id for record, _ in bound.search("w50x", 10)} == {"u1"}
+    with PostgresStore(store._url, cache_bytes=1, read_only=True, schema_policy="require_existing") as reader:
+        assert len(found(reader, "w50x")) == 10
 
 
 def test_the_index_is_built_once_and_completed(store: PostgresStore) -> None:
