@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import datetime, timezone
+from datetime import datetime, timedelta, timezone
 from typing import Any
 
 import numpy as np
@@ -11,10 +11,12 @@ import psycopg
 import pytest
 from tests.postgres import fresh
 
+from hitherto.records import RecordStatus
+from hitherto.store.postgres import candidates
 from hitherto.store.postgres.build import is_built
 from hitherto.store.postgres.conditions import driver_of, of_found, of_ranked
 from hitherto.store.postgres.store import PostgresStore
-from hitherto.store.postgres.words import INDEX_NAME, Asked, holders_statement
+from hitherto.store.postgres.words import _HOW, INDEX_NAME, Asked, holders_statement
 from hitherto.store.requests import StoreQuery
 from hitherto.store.sql.entries import token_hash
 
@@ -90,12 +92,74 @@ def test_a_hybrid_search_finds_nearly_the_same(store: PostgresStore, small: Post
     assert common >= 9 * len(QUERIES)
 
 
+def test_by_words_the_records_are_the_same(store: PostgresStore, small: PostgresStore) -> None:
+    """At least nine of ten: which of two that are equally good comes first is the one thing estimates may change."""
+    for query in QUERIES:
+        expected, indexed = found(store, query), found(small, query)
+        assert len({name for name, _ in expected} & {name for name, _ in indexed}) >= 9
+
+
 def test_what_changes_is_seen_at_once(store: PostgresStore, small: PostgresStore) -> None:
     """A new message is found by the next search, a changed one by its new words, a deleted one never."""
     store.add(["zebra w1x"], "message", record_ids="new", user_ids="u1", thread_ids="t1", roles="user")
     assert found(small, "zebra")[0][0] == "new"
-    store.delete("message", "new")
+    store.update("message", "new", content="lemur w1x")
     assert found(small, "zebra") == []
+    assert found(small, "lemur")[0][0] == "new"
+    store.delete("message", "new")
+    assert found(small, "lemur") == []
+
+
+@pytest.mark.parametrize("most", [1, 5, 10_000])
+def test_k_are_found_where_k_qualify(
+    store: PostgresStore, small: PostgresStore, monkeypatch: pytest.MonkeyPatch, most: int
+) -> None:
+    """Few that qualify among very many that hold the words are found, however few are asked for at first."""
+    monkeypatch.setattr(candidates, "MOST_HELD", most)
+    monkeypatch.setattr(candidates, "MOST_RANKED", most)
+    monkeypatch.setattr(candidates, "MOST_PASSING", 2)
+    names = [f"few-{n}" for n in range(12)]
+    store.add(
+        ["w0x w1x"] * 12,
+        "fact",
+        record_ids=names,
+        agent_ids="few",
+        statuses=[RecordStatus.INVALID] * 6 + [RecordStatus.VALID] * 6,
+    )
+    try:
+        for options, count in (
+            ({"record_types": ["fact"], "include_invalid_results": False}, 6),
+            ({"record_types": ["fact"], "include_invalid_results": True}, 12),
+            ({"agent_id": "few", "exact_agent_match": True, "include_invalid_results": True}, 12),
+        ):
+            given: dict[str, Any] = options
+            expected = {name for name, _ in found(store, "w0x w1x", 12, **given)}
+            assert {name for name, _ in found(small, "w0x w1x", 12, **given)} == expected
+            assert len(expected) == count
+    finally:
+        for name in names:
+            store.delete("fact", name)
+
+
+def test_what_has_expired_is_not_found_and_takes_no_place() -> None:
+    """Of many that hold a word the one that is left is found."""
+    now = [datetime(2026, 1, 1, tzinfo=timezone.utc)]
+    with fresh(cache_bytes=1, clock=lambda: now[0]) as store:
+        store.add(["w0x"] * 30, "fact", record_ids=[f"gone-{n}" for n in range(30)], ttl_days=1)
+        store.add(["w0x stays"], "fact", record_ids="stays")
+        store.index_words()
+        assert len(found(store, "w0x")) == 10
+        now[0] += timedelta(days=2)
+        assert [name for name, _ in found(store, "w0x")] == ["stays"]
+
+
+def test_without_the_index_the_whole_scope_is_read() -> None:
+    """A store whose words are not indexed answers as ever, however small its cache."""
+    with fresh(cache_bytes=1) as store:
+        store.add(["w0x", "w1x w2x"], "fact", record_ids=["a", "b"])
+        before = found(store, "w1x")
+        store.index_words()
+        assert [name for name, _ in before] == [name for name, _ in found(store, "w1x")] == ["b"]
 
 
 def test_the_plan_uses_the_index(store: PostgresStore) -> None:
@@ -121,14 +185,19 @@ def test_who_may_only_read_searches_by_candidates_and_who_is_bound_in_memory(sto
 
 
 def test_the_index_is_built_once_and_completed(store: PostgresStore) -> None:
-    """A second call does nothing; what an interrupted one left out is built."""
+    """A second call does nothing; what an interrupted one left out, or left unfinished, is built."""
     store.index_words()
     with psycopg.connect(store._url, autocommit=True) as conn:
         conn.execute(f"DROP INDEX {INDEX_NAME}")
-        conn.execute(f"CREATE INDEX {INDEX_NAME}_0 ON entries_p0 (record_no)")
-        conn.execute(f"DROP INDEX {INDEX_NAME}_0")
+        # As it is left by a build that was interrupted in the second partition, the first being done.
+        conn.execute(b"CREATE INDEX ix_entries_words_0 ON entries_p0 " + _HOW.encode())
+        conn.execute(b"CREATE INDEX ix_entries_words_1 ON entries_p1 " + _HOW.encode())
+        conn.execute(
+            "UPDATE pg_index SET indisvalid = false WHERE indexrelid = 'ix_entries_words_1'::regclass"
+        )
     with store._read() as read:
         assert not is_built(read, "entries", INDEX_NAME)
     store.index_words()
     with store._read() as read:
         assert is_built(read, "entries", INDEX_NAME)
+        assert is_built(read, "entries_p1", "ix_entries_words_1")

@@ -19,7 +19,7 @@ from hitherto.store.postgres.conditions import driver_of, of_found, of_ranked, o
 from hitherto.store.postgres.index import MOST_PASSING
 from hitherto.store.postgres.nearest import conditions, estimated_rows, nearest_rows
 from hitherto.store.postgres.rough import rough_scores
-from hitherto.store.postgres.sample import Sample, Samples
+from hitherto.store.postgres.sample import NO_MOMENT, Sample, Samples
 from hitherto.store.postgres.words import Asked, Holders, find_holders, read_around
 from hitherto.store.sql.entries import microseconds_of
 from hitherto.store.sql.ranking import Part, Ranking, best_places
@@ -280,8 +280,7 @@ def _shelf(driver: Driver, keys: Keys, sample: Sample, counts: Mapping[int, int]
     batch = read_around(driver, [user for user, _ in unique], [number for _, number in unique], names)
     shelf = new_shelf(
         batch,
-        version=0,
-        epoch=(),
+        moment=NO_MOMENT,
         coded=True,
         agents=names.agents,
         threads=names.threads,

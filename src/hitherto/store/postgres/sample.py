@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from hitherto.store.postgres.words import read_around
+from hitherto.store.sql.moment import Moment
 from hitherto.store.sql.reader import ScopeNames, read_rows
 from hitherto.store.sql.shelf import Names, Shelf, new_shelf
 from hitherto.store.sql.vectors import code_bytes
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
     from hitherto.store.sql.index_sql import Driver
     from hitherto.store.sql.shelf import Batch
 
+NO_MOMENT: Final = Moment(0, ())
+"""Of a shelf that is made for one search, and never renewed."""
 SIZE: Final = 4000
 """How many records are taken."""
 _SPREAD: Final = 8
@@ -148,8 +151,7 @@ def _taken(driver: Driver, user_no: int | None, store: str) -> Sample:
 def _sample(batch: Batch, names: ScopeNames, taken: NDArray[np.bool_], rows: int, store: str) -> Sample:
     shelf = new_shelf(
         batch,
-        version=0,
-        epoch=(),
+        moment=NO_MOMENT,
         coded=True,
         agents=names.agents,
         threads=names.threads,
