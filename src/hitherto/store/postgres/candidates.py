@@ -19,12 +19,12 @@ from hitherto.store.postgres.conditions import driver_of, of_found, of_ranked, o
 from hitherto.store.postgres.index import MOST_PASSING
 from hitherto.store.postgres.nearest import conditions, estimated_rows, nearest_rows
 from hitherto.store.postgres.rough import rough_scores
-from hitherto.store.postgres.sample import NO_MOMENT, Sample, Samples
+from hitherto.store.postgres.sample import Sample, Samples, passing_shelf
 from hitherto.store.postgres.words import Asked, Holders, find_holders, read_around
 from hitherto.store.sql.entries import microseconds_of
 from hitherto.store.sql.ranking import Part, Ranking, best_places
 from hitherto.store.sql.reader import ScopeNames
-from hitherto.store.sql.shelf import Names, Shelf, new_shelf
+from hitherto.store.sql.shelf import Names, Shelf
 from hitherto.store.sql.shelf_search import Metadata, answered
 
 if TYPE_CHECKING:
@@ -278,14 +278,7 @@ def _shelf(driver: Driver, keys: Keys, sample: Sample, counts: Mapping[int, int]
     names.speakers.take([name for name, _ in whole.speakers.items()])
     unique = sorted(set(keys))
     batch = read_around(driver, [user for user, _ in unique], [number for _, number in unique], names)
-    shelf = new_shelf(
-        batch,
-        moment=NO_MOMENT,
-        coded=True,
-        agents=names.agents,
-        threads=names.threads,
-        speakers=names.speakers,
-    )
+    shelf = passing_shelf(batch, names)
     text = replace(shelf.text, rows=whole.text.rows, mean_length=whole.text.mean_length, holders=dict(counts))
     return replace(shelf, text=text, speaker_words=whole.speaker_words | shelf.speaker_words)
 

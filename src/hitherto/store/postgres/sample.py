@@ -26,8 +26,7 @@ if TYPE_CHECKING:
     from hitherto.store.sql.index_sql import Driver
     from hitherto.store.sql.shelf import Batch
 
-NO_MOMENT: Final = Moment(0, ())
-"""Of a shelf that is made for one search, and never renewed."""
+_NO_MOMENT: Final = Moment(0, ())
 SIZE: Final = 4000
 """How many records are taken."""
 _SPREAD: Final = 8
@@ -123,6 +122,23 @@ class Samples:
         return sample
 
 
+def passing_shelf(batch: Batch, names: ScopeNames) -> Shelf:
+    """Return a shelf that is never renewed.
+
+    Args:
+        batch: Its rows, with codes.
+        names: The numbers of ids that they have.
+    """
+    return new_shelf(
+        batch,
+        moment=_NO_MOMENT,
+        coded=True,
+        agents=names.agents,
+        threads=names.threads,
+        speakers=names.speakers,
+    )
+
+
 def _serves(sample: Sample, store: str, dimension: int | None) -> bool:
     codes = sample.shelf.vectors
     fits = dimension is None or codes is None or codes.shape[1] == code_bytes(dimension)
@@ -149,14 +165,7 @@ def _taken(driver: Driver, user_no: int | None, store: str) -> Sample:
 
 
 def _sample(batch: Batch, names: ScopeNames, taken: NDArray[np.bool_], rows: int, store: str) -> Sample:
-    shelf = new_shelf(
-        batch,
-        moment=NO_MOMENT,
-        coded=True,
-        agents=names.agents,
-        threads=names.threads,
-        speakers=names.speakers,
-    )
+    shelf = passing_shelf(batch, names)
     some = taken.any()
     mean = float(shelf.text.lengths[taken].mean()) if some else 0.0
     own = float(shelf.columns.own_length[taken].mean()) if some else 0.0
