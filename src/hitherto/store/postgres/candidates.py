@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 from sqlalchemy import text as sql_text
 
+from hitherto.store.postgres.build import is_built
 from hitherto.store.postgres.conditions import driver_of, of_found, of_ranked, of_thread
 from hitherto.store.postgres.index import MOST_PASSING
-from hitherto.store.postgres.nearest import conditions, estimated_rows, nearest_rows
+from hitherto.store.postgres.nearest import VECTORS_INDEX, conditions, estimated_rows, nearest_rows
 from hitherto.store.postgres.rough import rough_scores
 from hitherto.store.postgres.sample import Sample, Samples, passing_shelf
 from hitherto.store.postgres.words import Asked, Holders, find_holders, read_around
@@ -47,10 +48,6 @@ _MANY: Final = 10
 """What stands in so many rows of a sample is counted there."""
 # A search would wait for a compiler longer than for the statements.
 _PREPARE: Final = sql_text("SELECT set_config('jit', 'off', true)")
-_HAS_VECTORS: Final = sql_text(
-    "SELECT EXISTS (SELECT 1 FROM pg_index WHERE indexrelid = to_regclass('ix_vectors_hnsw') "
-    "AND indrelid = to_regclass('vectors') AND indisvalid)"
-)
 _OWNERS: Final = "SELECT user_no, record_no FROM records WHERE record_no = ANY(?)"
 _OF_SCOPE: Final = (
     "SELECT user_no, record_no FROM records WHERE searchable = 1 AND {column} = ?{user} LIMIT ?"
@@ -122,7 +119,7 @@ class CandidateSearch:
         few = _few(driver, query, metadata.passing, user_no)
         # All that qualifies is read; what a metadata filter leaves out still says how far scores are spread.
         alone = few is not None and metadata.passing is None
-        reach = self._first_reach(conn, query, user_no)
+        reach = self._first_reach(conn, query, user_no, alone=alone)
         while True:
             holders = self._holders(conn, query, user_no, sample, counts, reach)
             words = self._by_words(holders, query, sample, counts, reach)
@@ -152,11 +149,13 @@ class CandidateSearch:
         # Of normally distributed scores the least goes with the root of the logarithm.
         return common - (common - least) * float(np.sqrt(np.log(max(rows, 2)) / np.log(max(size, 2))))
 
-    def _first_reach(self, conn: Connection, query: StoreQuery, user_no: int | None) -> _Reach:
+    def _first_reach(
+        self, conn: Connection, query: StoreQuery, user_no: int | None, *, alone: bool
+    ) -> _Reach:
         indexed: bool | None = None
-        if query.vector is not None:
+        if query.vector is not None and not alone:
             rows = estimated_rows(driver_of(conn), conditions(query, user_no))
-            has_index = bool(conn.execute(_HAS_VECTORS).scalar())
+            has_index = is_built(conn, "vectors", VECTORS_INDEX)
             most = self._settings.exact_rows
             if rows <= (min(_MOST_COMPARED, most) if has_index else most):
                 indexed = False

@@ -13,6 +13,7 @@ from psycopg.adapt import Dumper
 from psycopg.pq import Format
 from sqlalchemy import ColumnElement, Select, Table, bindparam, select
 
+from hitherto.store.postgres.conditions import driver_of
 from hitherto.store.postgres.moment import CHANGED, store_changes
 from hitherto.store.postgres.where import narrowed
 from hitherto.store.sql.entries import INTO_ENTRIES
@@ -112,9 +113,7 @@ def _marked(sql: str) -> Any:  # psycopg wants a literal, which this comes from
 
 
 def _driver(conn: Connection) -> PgDriver:
-    driver = conn.connection.driver_connection
-    assert isinstance(driver, psycopg.Connection)  # noqa: S101  narrows the driver's type
-    return PgDriver(driver)
+    return PgDriver(driver_of(conn))
 
 
 def _unpack_vectors(blobs: Sequence[bytes]) -> NDArray[np.float32]:

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
     from hitherto.records import Record
 
+VECTORS_INDEX: Final = "ix_vectors_hnsw"
 _SCAN: Final = (
     "SET LOCAL hnsw.iterative_scan = relaxed_order",
     "SET LOCAL hnsw.ef_search = {ef}",

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from hitherto.store.sql.shelf import link_threads
 from hitherto.store.sql.words import Postings, Text, word_scores
 
 if TYPE_CHECKING:
@@ -56,15 +57,7 @@ def rough_scores(
 def _chain(rows: NDArray[np.void]) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
     previous = np.full(rows.size + 1, -1, np.int32)
     following = previous.copy()
-    threaded = np.flatnonzero(rows["thread"] != 0)
-    some = rows[threaded]
-    order = threaded[np.lexsort((some["chunk_no"], some["record_no"], some["thread"], some["user_no"]))]
-    first, second = order[:-1], order[1:]
-    same = (rows["thread"][first] == rows["thread"][second]) & (
-        rows["user_no"][first] == rows["user_no"][second]
-    )
-    previous[second[same]] = first[same]
-    following[first[same]] = second[same]
+    link_threads(rows.view(np.recarray), np.flatnonzero(rows["thread"] != 0), previous, following)
     return previous, following
 
 

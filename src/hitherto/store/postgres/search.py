@@ -6,30 +6,28 @@ By a vector alone it ranks (:mod:`~hitherto.store.postgres.nearest`), by words i
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING, Final
 
 from sqlalchemy import text
 
 from hitherto.store.postgres.build import build_online, is_built
 from hitherto.store.postgres.candidates import CandidateSearch
-from hitherto.store.postgres.nearest import nearest
-from hitherto.store.postgres.words import INDEX_NAME
+from hitherto.store.postgres.nearest import VECTORS_INDEX, nearest
+from hitherto.store.postgres.words import INDEX_NAME as WORDS_INDEX
 from hitherto.store.requests import StoreHit, StoreQuery
-from hitherto.store.sql.shelf_search import ShelfSearch, scope_user
+from hitherto.store.sql.shelf_search import ShelfSearch
 from hitherto.store.sql.tables import NO_USER
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
-VECTORS_INDEX: Final = "ix_vectors_hnsw"
 MOST_INDEXED: Final = 4000
 """The most dimensions that pgvector indexes in half precision."""
 ROW_BYTES: Final = 200
 """What a row takes in a shelf at least, with a code for its vector."""
 _ALL_ROWS: Final = text("SELECT value FROM counters WHERE name = 'record_no'")
 _USER_ROWS: Final = text("SELECT user_no, row_count FROM scopes WHERE user_id = :user_id")
-_NO_USER_ROWS: Final = text("SELECT user_no, row_count FROM scopes WHERE user_no = :user_no")
+_ROWS_OF: Final = text("SELECT user_no, row_count FROM scopes WHERE user_no = :user_no")
 # Where rows are hidden by policies, these are asked before any index that compares: each row would be read.
 _IS_BOUND: Final = text("SELECT row_security_active('entries')")
 
@@ -78,15 +76,21 @@ class PostgresSearch(ShelfSearch):
             conn: A connection in a read transaction.
             query: What is searched.
         """
-        if query.text is not None:
-            large, user_no = self._outgrows_cache(conn, query)
-            if large and is_built(conn, "entries", INDEX_NAME) and not conn.execute(_IS_BOUND).scalar():
-                return self._candidates.search(conn, query, user_no)
-        elif not query.explain:
+        if query.text is None and not query.explain:
             large, user_no = self._is_large(conn, query)
             if large and is_built(conn, "vectors", VECTORS_INDEX):
                 return nearest(conn, query, user_no, most_compared=self._settings.exact_rows)
         return super().search(conn, query)
+
+    def _search_within(self, conn: Connection, query: StoreQuery, user_no: int | None) -> list[StoreHit]:
+        if (
+            query.text is not None
+            and self._outgrows_cache(conn, user_no)
+            and is_built(conn, "entries", WORDS_INDEX)
+            and not conn.execute(_IS_BOUND).scalar()
+        ):
+            return self._candidates.search(conn, query, user_no)
+        return super()._search_within(conn, query, user_no)
 
     def _is_large(self, conn: Connection, query: StoreQuery) -> tuple[bool, int | None]:
         """Return whether the scope is too large to be held in memory in full, and the one user that it is in."""
@@ -95,7 +99,7 @@ class PostgresSearch(ShelfSearch):
             rows = conn.execute(_ALL_ROWS).scalar()
             return bool(rows is not None and rows > self._settings.exact_rows), None
         found = (
-            conn.execute(_NO_USER_ROWS, {"user_no": NO_USER})
+            conn.execute(_ROWS_OF, {"user_no": NO_USER})
             if user.id is None
             else conn.execute(_USER_ROWS, {"user_id": user.id})
         ).one_or_none()
@@ -103,16 +107,13 @@ class PostgresSearch(ShelfSearch):
             return False, None
         return found.row_count > self._settings.exact_rows, found.user_no
 
-    def _outgrows_cache(self, conn: Connection, query: StoreQuery) -> tuple[bool, int | None]:
-        """Return whether the scope's shelf would not fit the cache, even with codes, and the one user it is in."""
-        if self._pid != os.getpid():
-            self._start()
-        exists, user_no = scope_user(self._sql, self._sql.driver(conn), query)
-        if not exists or self._cache.holds(user_no):
-            return False, user_no
+    def _outgrows_cache(self, conn: Connection, user_no: int | None) -> bool:
+        """Return whether a scope's shelf would not fit the cache, even with codes."""
+        if self._cache.holds(user_no):
+            return False
         rows = (
             conn.execute(_ALL_ROWS).scalar()
             if user_no is None
-            else conn.execute(_NO_USER_ROWS, {"user_no": user_no}).one()[1]
+            else conn.execute(_ROWS_OF, {"user_no": user_no}).one().row_count
         )
-        return (rows or 0) * ROW_BYTES > self._cache_bytes, user_no
+        return (rows or 0) * ROW_BYTES > self._cache_bytes

@@ -134,7 +134,8 @@ def check_current(version: str | None, where: str, *, read_only: bool = False) -
     """
     if version == SCHEMA_VERSION:
         return
-    how = f"open it {'once without read_only=True, ' if read_only else ''}with " + _CREATING
+    once = "once without read_only=True, " if read_only else ""
+    how = f"open it {once}with schema_policy=SchemaPolicy.CREATE_IF_NECESSARY"
     if version is None:
         raise SchemaError(f"{where} has no hitherto schema; {how} to create it")
     if version > SCHEMA_VERSION:
@@ -145,9 +146,6 @@ def check_current(version: str | None, where: str, *, read_only: bool = False) -
     raise SchemaError(
         f"{where} has schema {version}, this version of hitherto needs {SCHEMA_VERSION}; {how} to upgrade it"
     )
-
-
-_CREATING: Final = "schema_policy=SchemaPolicy.CREATE_IF_NECESSARY"
 
 
 @dataclass(frozen=True, slots=True)

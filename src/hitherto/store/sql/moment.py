@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 
 from hitherto.store.sql.index_sql import Driver
 
@@ -26,9 +26,6 @@ class Moment:
     version: int
     epoch: tuple[Any, ...]
     rows: int = 0
-
-
-M = TypeVar("M", bound=Moment)
 
 
 @dataclass(frozen=True, slots=True)

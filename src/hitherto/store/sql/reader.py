@@ -80,11 +80,8 @@ def read_batch(
     scope = "all" if user_no is None else "user"
     values = [*([] if user_no is None else [user_no]), *([] if since is None else since)]
     rows = driver.execute(_SELECT + _READ[scope, since is not None].format(changed=sql.changed), values)
-    parts = [_part(block, names, coded=coded) for block in _blocks(rows)]
-    if not parts:
-        return _part([], names, coded=coded)
-    batch = parts[0] if len(parts) == 1 else _joined(parts)
-    if coded or user_no is None:
+    batch = _batch(rows, names, coded=coded)
+    if coded or user_no is None or not batch.columns.record_no.size:
         return batch
     found = driver.execute(_VECTORS[since is not None].format(vector=sql.vector), values).fetchall()
     return _with_vectors(sql, batch, found)
@@ -100,8 +97,7 @@ def read_rows(driver: Driver, source: str, values: Sequence[Any], names: ScopeNa
         names: The numbers of ids, which may grow.
     """
     cursor = driver.execute(f"{_SELECT}{source} ORDER BY e.user_no, e.record_no, e.chunk_no", values)
-    parts = [_part(block, names, coded=True) for block in _blocks(cursor)]
-    return _joined(parts) if parts else _part([], names, coded=True)
+    return _batch(cursor, names, coded=True)
 
 
 def read_gone(sql: IndexSql, driver: Driver, user_no: int | None, *, since: Sequence[Any]) -> list[int]:
@@ -141,6 +137,13 @@ def read_vectors(
         if len(stored) == size:
             vectors[place] = sql.unpack_vectors([stored])[0]
     return vectors
+
+
+def _batch(cursor: Cursor, names: ScopeNames, *, coded: bool) -> Batch:
+    parts = [_part(block, names, coded=coded) for block in _blocks(cursor)]
+    if not parts:
+        return _part([], names, coded=coded)
+    return parts[0] if len(parts) == 1 else _joined(parts)
 
 
 def _blocks(cursor: Cursor) -> Iterator[list[tuple[Any, ...]]]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
@@ -279,7 +279,7 @@ def _chain(columns: Columns) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
     previous = np.full(columns.record_no.size, -1, np.int32)
     following = previous.copy()
     rows = np.flatnonzero(columns.alive & (columns.kind == MESSAGE) & (columns.thread > 0))
-    _link(columns, rows, previous, following)
+    link_threads(columns, rows, previous, following)
     return previous, following
 
 
@@ -291,13 +291,44 @@ def _chain_on(shelf: Shelf, columns: Columns, start: int) -> tuple[NDArray[np.in
     grown = np.unique(columns.thread[start:-1])
     candidates = np.isin(columns.thread, grown[grown > 0])
     rows = np.flatnonzero(candidates & columns.alive & (columns.kind == MESSAGE))
-    _link(columns, rows, previous, following)
+    link_threads(columns, rows, previous, following)
     return previous, following
 
 
-def _link(
-    columns: Columns, rows: NDArray[np.intp], previous: NDArray[np.int32], following: NDArray[np.int32]
+class ThreadColumns(Protocol):
+    """What the order of messages in threads follows from."""
+
+    @property
+    def user_no(self) -> NDArray[Any]:
+        """The user's number."""
+
+    @property
+    def thread(self) -> NDArray[Any]:
+        """A number of the thread."""
+
+    @property
+    def record_no(self) -> NDArray[Any]:
+        """The record's number."""
+
+    @property
+    def chunk_no(self) -> NDArray[Any]:
+        """The chunk's number."""
+
+
+def link_threads(
+    columns: ThreadColumns,
+    rows: NDArray[np.intp],
+    previous: NDArray[np.int32],
+    following: NDArray[np.int32],
 ) -> None:
+    """Write who comes before and after each message in its thread.
+
+    Args:
+        columns: What is known of each row.
+        rows: The rows of messages that are in a thread.
+        previous: Where the row before is written, -1 for none.
+        following: Where the row after is written.
+    """
     # Within one user only: no record says anything of another user's.
     order = np.lexsort(
         (columns.chunk_no[rows], columns.record_no[rows], columns.thread[rows], columns.user_no[rows])

@@ -142,13 +142,16 @@ class ShelfSearch:
             conn: A connection in a read transaction.
             query: What is searched.
         """
-        driver = self._sql.driver(conn)
-        exists, user_no = scope_user(self._sql, driver, query)
+        exists, user_no = _scope_user(self._sql, self._sql.driver(conn), query)
         if not exists:
             return []
         if self._pid != os.getpid():
             # A lock that another thread held when this process was forked would never be released here.
             self._start()
+        return self._search_within(conn, query, user_no)
+
+    def _search_within(self, conn: Connection, query: StoreQuery, user_no: int | None) -> list[StoreHit]:
+        driver = self._sql.driver(conn)
         shelf = self._cache.shelf(driver, user_no)
         ranking = self._ranking(driver, shelf, query)
         metadata = Metadata(self._sql, conn, query.metadata_filter, user_no)
@@ -189,14 +192,8 @@ def answered(
         count = max(count, ranked.rows.size) * _WIDEN
 
 
-def scope_user(sql: IndexSql, driver: Driver, query: StoreQuery) -> tuple[bool, int | None]:
-    """Return whether the scope can hold anything, and the one user that it is in; None for several.
-
-    Args:
-        sql: The database's SQL.
-        driver: A connection in a read transaction.
-        query: The search.
-    """
+def _scope_user(sql: IndexSql, driver: Driver, query: StoreQuery) -> tuple[bool, int | None]:
+    """Return whether the scope can hold anything, and the one user that it is in; None for several."""
     user, thread = query.scope.user, query.scope.thread
     if user.exact:
         if user.id is None:

@@ -151,7 +151,7 @@ class SqliteEngine:
     def _opened_writer(self) -> Connection:
         if self._writer is None:
             self._writer = self._engine.connect().execution_options(hitherto_immediate=True)
-            driver = _driver(self._writer)
+            driver = driver_of(self._writer)
             # SQLite itself would ask ever more seldom, in the end ten times a second, and hardly ever meet the moment
             # in which a busy writer of another process lets go. In WAL mode nothing but the beginning has to wait.
             self._asks_itself = driver.execute("PRAGMA journal_mode").fetchone() == ("wal",)
@@ -208,7 +208,7 @@ class SqliteEngine:
         self._check_open()
         with self._write_lock:
             writer = self._opened_writer()
-            driver = _driver(writer)
+            driver = driver_of(writer)
             self._wait_in_sqlite(driver, waits=True)
             try:
                 yield driver
@@ -261,7 +261,12 @@ def _identity(path: str) -> tuple[int, int] | None:
     return found.st_dev, found.st_ino
 
 
-def _driver(conn: Connection) -> sqlite3.Connection:
+def driver_of(conn: Connection) -> sqlite3.Connection:
+    """Return the driver's connection.
+
+    Args:
+        conn: A connection.
+    """
     driver = conn.connection.driver_connection
     assert isinstance(driver, sqlite3.Connection)  # noqa: S101  narrows the driver's type
     return driver

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sqlite3
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
@@ -18,6 +17,7 @@ from hitherto.store.sql.moment import Changes, Moment, compared
 from hitherto.store.sql.rows import RECORD_COLUMNS
 from hitherto.store.sql.tables import NO_USER, records, scopes
 from hitherto.store.sql.where import filter_condition
+from hitherto.store.sqlite.engine import driver_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -74,12 +74,6 @@ def _store_changes(driver: Driver, before: Moment | None) -> Changes:
     return compared(Moment(version, tuple(epoch)), before, since=since)
 
 
-def _driver(conn: Connection) -> sqlite3.Connection:
-    driver = conn.connection.driver_connection
-    assert isinstance(driver, sqlite3.Connection)  # noqa: S101  narrows the driver's type
-    return driver
-
-
 def _pack_vector(unit: NDArray[np.float32]) -> bytes:
     return unit.tobytes()
 
@@ -130,7 +124,7 @@ SQLITE_INDEX: Final = IndexSql(
     thread_users="SELECT DISTINCT user_no FROM records WHERE thread_id = ? LIMIT 2",
     store_changes=_store_changes,
     changed="(SELECT user_no, ? AS since FROM scopes WHERE version > ?) s",
-    driver=_driver,
+    driver=driver_of,
     pack_vector=_pack_vector,
     unpack_vectors=_unpack_vectors,
     some_vectors=_some_vectors,
